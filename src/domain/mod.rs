@@ -1,0 +1,5 @@
+//! Floor 0: every decision of yoi, as plain data and pure functions.
+//!
+//! Must not know: files, network, processes, threads, environment, the current time, async, git, SQL.
+
+pub mod ticket;

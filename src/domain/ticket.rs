@@ -1,0 +1,253 @@
+//! What a ticket is once it has been read: plain data, no files.
+//!
+//! Must not know: where the bytes came from, YAML, the current time. DESIGN.md sections 1 and 2.1.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// A moment, always UTC. Taken as an argument everywhere in this floor.
+pub type Timestamp = DateTime<Utc>;
+
+/// The id of a ticket: a file stem, or the folder name of an `item.md`. Any file name is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TicketId(String);
+
+impl TicketId {
+    /// Wraps an id as it was read; nothing is checked, because nothing is ever joined to a path.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TicketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for TicketId {
+    fn from(id: &str) -> Self {
+        Self::new(id)
+    }
+}
+
+/// The lifecycle state in the frontmatter, the only authority on a ticket's lifecycle (DESIGN.md 2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the six names are the documentation")]
+pub enum State {
+    Planning,
+    Ready,
+    Queued,
+    Inprogress,
+    Done,
+    Closed,
+}
+
+impl State {
+    /// The six states in lifecycle order.
+    pub const ALL: [State; 6] =
+        [State::Planning, State::Ready, State::Queued, State::Inprogress, State::Done, State::Closed];
+
+    /// The name as it stands in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Planning => "planning",
+            State::Ready => "ready",
+            State::Queued => "queued",
+            State::Inprogress => "inprogress",
+            State::Done => "done",
+            State::Closed => "closed",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for State {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        State::ALL.into_iter().find(|s| s.as_str() == text).ok_or_else(|| {
+            format!("`{text}` is not a state; the states are planning, ready, queued, inprogress, done and closed")
+        })
+    }
+}
+
+/// P0 (highest) to P4; P2 where nothing is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Priority(u8);
+
+impl Priority {
+    /// The priority numbered `n`, 0 to 4.
+    pub fn new(n: u8) -> Option<Self> {
+        (n <= 4).then_some(Self(n))
+    }
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self(2)
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "P{}", self.0)
+    }
+}
+
+impl FromStr for Priority {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digit = text.strip_prefix(['P', 'p']).and_then(|n| n.parse().ok());
+        digit
+            .and_then(Priority::new)
+            .ok_or_else(|| format!("`{text}` is not a priority; priorities are P0 (highest) to P4"))
+    }
+}
+
+impl TryFrom<String> for Priority {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Priority> for String {
+    fn from(priority: Priority) -> Self {
+        priority.to_string()
+    }
+}
+
+/// How far the orphan policy has gone with a ticket (DESIGN.md 7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrphanStatus {
+    /// Queued for 24 h without a worker.
+    Orphan,
+    /// Queued for 48 h: a person decides.
+    NeedsHuman,
+}
+
+/// The times and names that yoi and people stamp on a ticket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the frontmatter key of the same name, DESIGN.md 2.1")]
+pub struct Stamps {
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+    pub queued_by: Option<String>,
+    pub queued_at: Option<Timestamp>,
+    pub accepted_by: Option<String>,
+    pub accepted_at: Option<Timestamp>,
+}
+
+/// A 64-bit fingerprint of some content: equal content, equal digest. Not for security.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest(pub u64);
+
+impl Digest {
+    /// FNV-1a over the bytes: the same on every machine and in every version, so that it may be stored.
+    pub fn of(bytes: &[u8]) -> Self {
+        Digest(0xcbf2_9ce4_8422_2325).and(bytes)
+    }
+
+    /// Continues a digest over further bytes.
+    #[must_use]
+    pub fn and(self, bytes: &[u8]) -> Self {
+        Digest(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
+    }
+}
+
+/// Something wrong with a file, in words for a person. Bad input is data (house rule 7).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// 1-based line in the file; 0 where the file as a whole is meant.
+    pub line: usize,
+    /// 1-based column in characters; 0 where the line or file as a whole is meant.
+    pub column: usize,
+    /// One plain sentence: what is wrong, and what to do where that is not obvious.
+    pub message: String,
+}
+
+/// One ticket as its file says it now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// From the path, never from the frontmatter.
+    pub id: TicketId,
+    /// Relative to the workspace, as scanned.
+    pub path: PathBuf,
+    /// Empty where the file has none (then `problems` says so).
+    pub title: String,
+    /// None where the key is missing or its value is not a known state (then `problems` says so).
+    pub state: Option<State>,
+    /// P2 where nothing, or nothing readable, is written.
+    pub priority: Priority,
+    /// In file order, as written.
+    pub labels: Vec<String>,
+    /// `created_at` to `accepted_at`.
+    pub stamps: Stamps,
+    /// `orphan_status`.
+    pub orphan_status: Option<OrphanStatus>,
+    /// Ids that must be done or closed first.
+    pub depends_on: Vec<TicketId>,
+    /// Ids that must not be active at the same time.
+    pub conflicts_with: Vec<TicketId>,
+    /// Files or folders relative to the workspace, `/`-separated, as written.
+    pub touches: Vec<String>,
+    /// The text of `human_gate`, `"true"` for a bare true; None for false, empty, null or absent.
+    pub human_gate: Option<String>,
+    /// For scope matching.
+    pub repo: Option<String>,
+    /// Capabilities a worker must have.
+    pub requires: Vec<String>,
+    /// Set on children by decompose.
+    pub parent: Option<TicketId>,
+    /// Set on a decomposed parent.
+    pub children: Vec<TicketId>,
+    /// `owner/repo#n`, the mirror target for labels.
+    pub github: Option<String>,
+    /// The open pull request.
+    pub pr: Option<String>,
+    /// The ticket's own faults (missing title, unknown state, odd timestamp, comment that cuts a value).
+    pub problems: Vec<Diagnostic>,
+    /// Of the whole file: equal content is no change.
+    pub content: Digest,
+    /// Of what people say in it: the whole file without yoi's own stamps and labels ([`YOI_KEYS`], [`YOI_LABELS`]).
+    pub meaning: Digest,
+}
+
+/// Frontmatter keys that yoi stamps by itself; a change of these alone says nothing new to an Orchestrator.
+pub const YOI_KEYS: [&str; 6] = ["queued_by", "queued_at", "accepted_by", "accepted_at", "orphan_status", "updated_at"];
+
+/// Labels that yoi sets and removes by itself.
+pub const YOI_LABELS: [&str; 4] = ["orphan", "needs-human", "agent-ready", "claimed"];
+
+impl Ticket {
+    /// Whether the ticket carries this label.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|l| l == label)
+    }
+
+    /// Whether acceptance is on record in the file (DESIGN.md 2.4: a bare `inprogress` is no proof).
+    pub fn acceptance_recorded(&self) -> bool {
+        self.stamps.accepted_by.is_some() && self.stamps.accepted_at.is_some()
+    }
+}
