@@ -2,3 +2,11 @@
 
 pub mod domain;
 pub mod text;
+
+pub mod ports;
+
+pub mod adapters;
+
+pub mod api;
+
+pub mod cli;

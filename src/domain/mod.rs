@@ -2,4 +2,5 @@
 //!
 //! Must not know: files, network, processes, threads, environment, the current time, async, git, SQL.
 
+pub mod edit;
 pub mod ticket;

@@ -1,0 +1,3 @@
+//! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
+//!
+//! Must not know: any decision; a face.

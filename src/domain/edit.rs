@@ -1,0 +1,32 @@
+//! What is to change in a ticket's frontmatter, and what may come of trying: data only.
+//!
+//! Must not know: bytes, files, how a line is patched (that is `text`). DESIGN.md 2.3.
+
+use serde_yaml::Value;
+
+/// One key's change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The key has this value afterwards; it is inserted where it is missing.
+    Set(String, Value),
+    /// The key is gone afterwards; a missing key is no change.
+    Unset(String),
+    /// The list under the key contains this item afterwards; a missing key becomes a list of one.
+    Add(String, Value),
+    /// The list under the key does not contain this item afterwards.
+    Remove(String, Value),
+}
+
+impl Change {
+    /// The key that the change is about.
+    pub fn key(&self) -> &str {
+        match self {
+            Change::Set(key, _) | Change::Unset(key) | Change::Add(key, _) | Change::Remove(key, _) => key,
+        }
+    }
+
+    /// Sets a key to a plain text value.
+    pub fn text(key: &str, value: impl Into<String>) -> Self {
+        Change::Set(key.to_owned(), Value::String(value.into()))
+    }
+}

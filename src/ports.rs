@@ -1,0 +1,103 @@
+//! Floor 1: what the decisions need from the outside, as traits, and errors that say what a decision needs to know.
+//!
+//! Must not know: which library or program fulfils a need.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::domain::edit::Change;
+use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
+
+/// What one file in the ticket folder turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
+pub enum Entry {
+    /// A ticket (it may have `problems`).
+    Ticket(Ticket),
+    /// A file that should be a ticket and cannot be read: listed, never skipped (DESIGN.md 2.2).
+    Unreadable {
+        /// From the path.
+        id: TicketId,
+        /// Relative to the workspace.
+        path: PathBuf,
+        /// Where and what.
+        error: Diagnostic,
+    },
+    /// A file without frontmatter, or a thread: not a ticket and not an error.
+    NotATicket,
+    /// Nothing is there (any more).
+    Absent,
+}
+
+/// Why an edit did not happen. In every case the file holds what it held, or a newer text of somebody else's.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError<R> {
+    /// The decision refused on what it read.
+    #[error("refused")]
+    Refused(R),
+    /// A key being set was changed by somebody else meanwhile (exit 3).
+    #[error(
+        "`{key}` was changed by somebody else meanwhile: it is now {theirs}, this edit wanted {ours}; nothing was written"
+    )]
+    Conflict {
+        /// The key both changed.
+        key: String,
+        /// Its value now, as YAML.
+        theirs: String,
+        /// The value this edit wanted, as YAML.
+        ours: String,
+    },
+    /// The file cannot be edited safely; the message says which key or line and why (exit 1).
+    #[error("{path}: {message}", path = path.display())]
+    Unsafe {
+        /// The file.
+        path: PathBuf,
+        /// What and where.
+        message: String,
+    },
+    /// The ticket is not there.
+    #[error("{}: no such ticket file", .0.display())]
+    Absent(PathBuf),
+    /// It lies outside the workspace (through a symlink): read, never written.
+    #[error("{}: lies outside the workspace (a symlink); yoi reads it and never writes it", .0.display())]
+    Outside(PathBuf),
+    /// The world outside failed: disk, permission, lock.
+    #[error("{path}: {error}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// The ticket folder (DESIGN.md 2). One implementation: `adapters::ticket_folder`.
+pub trait Tickets: Send + Sync {
+    /// Reads every file at any depth, sorted by path; leaves out what is [`Entry::NotATicket`].
+    /// Errors only where the folder itself cannot be read.
+    fn scan(&self) -> io::Result<Vec<(PathBuf, Entry)>>;
+
+    /// Reads one file anew. `path` is relative to the workspace.
+    fn read(&self, path: &Path) -> Entry;
+
+    /// The whole file's text, for showing.
+    fn text(&self, path: &Path) -> io::Result<String>;
+
+    /// Edits one ticket by compare and swap, holding its kernel lock from read to exchange: `decide` gets the ticket
+    /// as read, and is asked again on the newest text if somebody wrote in between. No changes decided: nothing is
+    /// written, and the ticket as read is returned. Returns the ticket before and after.
+    fn edit<R>(
+        &self,
+        path: &Path,
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, R>,
+    ) -> Result<(Ticket, Ticket), EditError<R>>
+    where
+        Self: Sized;
+
+    /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
+    fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;
+
+    /// Appends one audit note to the thread of the ticket at `path` (`<id>.thread.md`, or `thread.md` beside an
+    /// `item.md`).
+    fn note(&self, path: &Path, note: &str) -> io::Result<()>;
+}
