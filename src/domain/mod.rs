@@ -2,5 +2,16 @@
 //!
 //! Must not know: files, network, processes, threads, environment, the current time, async, git, SQL.
 
+pub mod attention;
+pub mod backlog;
+pub mod classify;
 pub mod edit;
+pub mod engine;
+pub mod facts;
+pub mod gates;
+pub mod kick;
+pub mod ledger;
+pub mod lifecycle;
+pub mod policy;
 pub mod ticket;
+pub mod workset;

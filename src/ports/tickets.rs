@@ -1,33 +1,13 @@
-//! Floor 1: what the decisions need from the outside, as traits, and errors that say what a decision needs to know.
+//! The ticket folder: reading, compare-and-swap editing, thread notes.
 //!
-//! Must not know: which library or program fulfils a need.
+//! Must not know: YAML, how a swap is made.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use crate::domain::backlog::Entry;
 use crate::domain::edit::Change;
-use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
-
-/// What one file in the ticket folder turned out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
-pub enum Entry {
-    /// A ticket (it may have `problems`).
-    Ticket(Ticket),
-    /// A file that should be a ticket and cannot be read: listed, never skipped (DESIGN.md 2.2).
-    Unreadable {
-        /// From the path.
-        id: TicketId,
-        /// Relative to the workspace.
-        path: PathBuf,
-        /// Where and what.
-        error: Diagnostic,
-    },
-    /// A file without frontmatter, or a thread: not a ticket and not an error.
-    NotATicket,
-    /// Nothing is there (any more).
-    Absent,
-}
+use crate::domain::ticket::{Ticket, TicketId};
 
 /// Why an edit did not happen. In every case the file holds what it held, or a newer text of somebody else's.
 #[derive(Debug, thiserror::Error)]
