@@ -8,6 +8,6 @@ pub mod tickets;
 pub mod worktree;
 
 pub use processes::{Launch, Launched, Processes};
-pub use store::{Query, Store, StoreError, Stored};
+pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Tickets};
 pub use worktree::{MainWorktree, Obstacle};

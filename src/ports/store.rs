@@ -55,6 +55,15 @@ pub struct Query {
     pub newest: Option<usize>,
 }
 
+/// What was last recorded of the tickets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// By ticket.
+    pub seen: BTreeMap<TicketId, LastSeen>,
+    /// When anything was last recorded.
+    pub at: Timestamp,
+}
+
 /// The store of one workspace.
 pub trait Store: Send {
     /// Appends records in one transaction; returns the number of the last.
@@ -69,9 +78,8 @@ pub trait Store: Send {
     /// Keeps the ledger.
     fn save_ledger(&mut self, ledger: &SavedLedger) -> Result<(), StoreError>;
 
-    /// What was last recorded of each ticket, and when anything was last recorded; None where no daemon has ever
-    /// recorded anything.
-    fn last_seen(&self) -> Result<Option<(BTreeMap<TicketId, LastSeen>, Timestamp)>, StoreError>;
+    /// What was last recorded of each ticket; None where no daemon has ever recorded anything.
+    fn last_seen(&self) -> Result<Option<Recorded>, StoreError>;
 
     /// Keeps last seen states in one transaction, None forgets one; `at` becomes the time of the last recording, even
     /// with an empty list.
