@@ -3,4 +3,5 @@
 //! Must not know: files, network, processes, threads, environment, the current time, async, git, SQL.
 
 pub mod edit;
+pub mod policy;
 pub mod ticket;
