@@ -6,6 +6,7 @@ pub mod text;
 pub mod ports;
 
 pub mod adapters;
+pub mod config;
 
 pub mod api;
 

@@ -1,3 +1,8 @@
 //! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
 //!
 //! Must not know: any decision; a face.
+
+pub mod environment;
+mod git_layout;
+pub mod trust;
+pub mod workspace;

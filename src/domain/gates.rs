@@ -149,7 +149,7 @@ pub fn dirty_evidence(dirty: &Dirty) -> Option<String> {
 
 /// Counts `inprogress` tickets that no human gate holds, never the ticket itself.
 fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
-    let limit = ground.policy.max_inprogress?;
+    let limit = ground.policy.capacity.max_inprogress?;
     let backlog = ground.backlog;
     let others = backlog.inprogress().iter().filter(|id| **id != ticket.id).filter_map(|id| backlog.get(id));
     let counted: Vec<_> = others.filter(|t| human(t).is_empty()).map(|t| format!("`{}`", t.id)).collect();
