@@ -5,6 +5,7 @@
 use super::classify::clock;
 use super::edit::Change;
 use super::policy::Mode;
+use super::refusal::Refusal;
 use super::ticket::{State, Ticket, Timestamp};
 
 /// Which moves `yoi move` makes without `--force`.
@@ -21,24 +22,9 @@ pub fn allowed(from: State, to: State) -> bool {
     )
 }
 
-/// A refused move: what a person reads, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveRefused {
-    /// Which rule refuses.
-    pub message: String,
-    /// What to do instead.
-    pub hint: String,
-}
-
 /// What a move changes in the ticket. `force` passes the rules and records nothing but the state and the queue's
 /// stamps. A move to `inprogress` without `force` is `accept`, and is not decided here.
-pub fn plan_move(
-    ticket: &Ticket,
-    to: State,
-    by: &str,
-    now: Timestamp,
-    force: bool,
-) -> Result<Vec<Change>, MoveRefused> {
+pub fn plan_move(ticket: &Ticket, to: State, by: &str, now: Timestamp, force: bool) -> Result<Vec<Change>, Refusal> {
     if !force {
         refuse_move(ticket, to)?;
     }
@@ -53,8 +39,8 @@ pub fn plan_move(
     Ok(changes)
 }
 
-fn refuse_move(ticket: &Ticket, to: State) -> Result<(), MoveRefused> {
-    let refuse = |message: String, hint: String| Err(MoveRefused { message, hint });
+fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
+    let refuse = |message: String, hint: String| Err(Refusal::new(message).hint(hint));
     let id = &ticket.id;
     let Some(from) = ticket.state else {
         return refuse(
@@ -100,6 +86,17 @@ pub fn entry_stamps(ticket: &Ticket, by: &str, now: Timestamp) -> Vec<Change> {
             changes.push(Change::Remove("labels".into(), label.into()));
         }
     }
+    changes
+}
+
+/// The stamp of an entry into the queue that nobody stamped, decided on the file as it is now: none where it has left
+/// the queue again, or was stamped meanwhile (unless `always`).
+pub fn queue_stamp(ticket: &Ticket, by: &str, since: Timestamp, always: bool, now: Timestamp) -> Vec<Change> {
+    if ticket.state != Some(State::Queued) || !(always || entry_unstamped(ticket, since, now)) {
+        return Vec::new();
+    }
+    let mut changes = entry_stamps(ticket, by, now);
+    changes.extend(without_acceptance(ticket));
     changes
 }
 

@@ -13,5 +13,6 @@ pub mod kick;
 pub mod ledger;
 pub mod lifecycle;
 pub mod policy;
+pub mod refusal;
 pub mod ticket;
 pub mod workset;
