@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a workspace is used for; libgit2.
 
+mod create;
 mod error;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::environment::Environment;
 use super::git_layout::{self, Repository, Top};
 use crate::domain::ticket::Digest;
+pub use create::{CreateError, create};
 pub use error::WorkspaceError;
 
 /// The longest socket path that every system takes, in bytes.
@@ -139,9 +141,14 @@ fn holds_yoi(folder: &Path) -> bool {
 /// The same folder in the main worktree, or the nearest one above it that is there.
 fn counterpart(folder: &Path, linked: &Path, main: &Path) -> PathBuf {
     let inside = folder.strip_prefix(linked).unwrap_or(Path::new(""));
-    let mut same = main.join(inside);
-    while same != main && !same.is_dir() {
-        same.pop();
+    // Joined part by part: joining an empty path would leave a `/` at the end, and the root is compared as a path's bytes.
+    let mut same = main.to_owned();
+    for part in inside {
+        let deeper = same.join(part);
+        if !deeper.is_dir() {
+            break;
+        }
+        same = deeper;
     }
     same
 }

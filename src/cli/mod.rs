@@ -2,11 +2,18 @@
 //!
 //! Must not know: any rule of its own.
 
+mod config;
+mod context;
+mod init;
 mod output;
+mod trust;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use context::Context;
 
 use crate::api::failure::Failure;
 
@@ -17,12 +24,19 @@ pub type Outcome = Result<ExitCode, Failure>;
 #[derive(Parser)]
 #[command(name = "yoi", version, max_term_width = 100)]
 struct Arguments {
+    /// Act on the workspace of this folder instead of the current one (before it: YOI_WORKSPACE)
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Config(config::Arguments),
+    Init(init::Arguments),
+    Trust(trust::Arguments),
+}
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
 pub fn main() -> ExitCode {
@@ -40,5 +54,10 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome {
-    match arguments.command {}
+    let context = Context::new(arguments.directory)?;
+    match arguments.command {
+        Command::Config(arguments) => config::run(&context, &arguments),
+        Command::Init(arguments) => init::run(&context, &arguments),
+        Command::Trust(arguments) => trust::run(&context, &arguments),
+    }
 }

@@ -1,4 +1,8 @@
-//! Text for people: failures on standard error, control characters made harmless.
+//! Text for people and JSON for programs: failures on standard error, control characters made harmless.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
 
 use crate::api::failure::Failure;
 
@@ -14,4 +18,37 @@ fn is_harmful(c: char) -> bool {
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
     eprintln!("yoi: {}", failure.to_string().lines().map(harmless).collect::<Vec<_>>().join("\n"));
+}
+
+/// Prints a value as JSON, for programs.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::failed(format!("JSON: {error}")))?;
+    print(&text)
+}
+
+/// Prints text and ends its last line. A reader that went away (`yoi list | head`) is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints rows with aligned columns.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{:<width$}", harmless(cell)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    print(&rows.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// An argument list on one line, each argument in quotes, so that nobody takes two for one.
+pub fn command(arguments: &[String]) -> String {
+    harmless(&format!("{arguments:?}"))
 }

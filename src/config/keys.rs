@@ -12,7 +12,7 @@ pub(super) struct Key {
     pub name: &'static str,
     /// What may be written.
     pub takes: Takes,
-    /// What holds where nothing is written, as it would be written.
+    /// What holds where nothing is written, as it would be written; in words (with backquotes) where it depends.
     pub default: &'static str,
     /// What it is for, in a sentence or two.
     pub about: &'static str,
@@ -165,7 +165,7 @@ pub(super) const KEYS: [Key; 13] = [
         section: "capacity",
         name: "max_inprogress",
         takes: Takes::Count { most: 10_000, unlimited: true },
-        default: "1 in orchestrated mode, \"unlimited\" in pull mode",
+        default: "`1` in orchestrated mode, `\"unlimited\"` in pull mode",
         about: "How many tickets may be `inprogress` at once; those that a human gate holds do not count.",
     },
     Key {

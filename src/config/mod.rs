@@ -8,6 +8,7 @@ mod keys;
 mod nearest;
 pub mod reference;
 mod resolve;
+pub mod starting;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -75,7 +76,8 @@ pub struct Setting {
     pub source: Source,
 }
 
-/// Where a value came from.
+/// Where a value came from. No key of this version can be set by the environment; the workspace itself can
+/// (`YOI_WORKSPACE`, `adapters::workspace`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Nothing is written.
@@ -85,8 +87,6 @@ pub enum Source {
         /// 1-based.
         line: usize,
     },
-    /// Set by this environment variable.
-    Environment(&'static str),
 }
 
 /// Why a configuration cannot be used.

@@ -26,14 +26,9 @@ pub fn markdown() -> String {
     for section in sections() {
         let _ = write!(page, "\n## `[{section}]`\n\n");
         for key in KEYS.iter().filter(|key| key.section == section) {
-            let _ = write!(
-                page,
-                "### `{}`\n\nTakes {}. Default: `{}`.\n\n{}\n\n",
-                key.path(),
-                key.takes,
-                key.default,
-                key.about
-            );
+            let quote = if key.default.contains('`') { "" } else { "`" };
+            let _ = write!(page, "### `{}`\n\nTakes {}. ", key.path(), key.takes);
+            let _ = write!(page, "Default: {quote}{}{quote}.\n\n{}\n\n", key.default, key.about);
         }
         page.truncate(page.trim_end().len());
         page.push('\n');

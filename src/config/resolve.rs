@@ -177,7 +177,7 @@ mod listing {
     #[test]
     fn the_defaults_are_what_the_reference_says() {
         for (setting, key) in defaults().settings.iter().zip(&KEYS) {
-            let of_mode = key.default.strip_suffix(" in pull mode").and_then(|text| text.rsplit(' ').next());
+            let of_mode = key.default.strip_suffix("` in pull mode").and_then(|text| text.rsplit('`').next());
             assert_eq!(setting.value, of_mode.unwrap_or(key.default), "{}", setting.key);
         }
     }

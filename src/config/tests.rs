@@ -9,7 +9,7 @@ fn check(text: &str) -> String {
             let written = config.settings.iter().zip(Config::default().settings).filter(|(now, was)| *now != was);
             let row = |setting: &Setting| match setting.source {
                 Source::File { line } => format!("{} = {} (line {line})", setting.key, setting.value),
-                _ => format!("{} = {} (default)", setting.key, setting.value),
+                Source::Default => format!("{} = {} (default)", setting.key, setting.value),
             };
             written.map(|(now, _)| row(now)).collect::<Vec<_>>().join("\n")
         }
