@@ -1,3 +1,8 @@
 //! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
 //!
 //! Must not know: any decision; a face.
+
+pub mod files;
+pub mod locks;
+pub mod swap;
+pub mod ticket_folder;

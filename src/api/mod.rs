@@ -3,3 +3,4 @@
 //! Must not know: files, git, SQL, a terminal.
 
 pub mod failure;
+pub mod inspect;

@@ -2,7 +2,9 @@
 //!
 //! Must not know: any rule of its own.
 
+mod inspect;
 mod output;
+mod set;
 
 use std::process::ExitCode;
 
@@ -22,7 +24,10 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Inspect(inspect::Arguments),
+    Set(set::Arguments),
+}
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
 pub fn main() -> ExitCode {
@@ -40,5 +45,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome {
-    match arguments.command {}
+    match arguments.command {
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Set(arguments) => set::run(&arguments),
+    }
 }

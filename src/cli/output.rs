@@ -1,5 +1,9 @@
 //! Text for people: failures on standard error, control characters made harmless.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
+
 use crate::api::failure::Failure;
 
 /// Replaces control characters (escapes, bidirectional overrides too) so that text from files cannot steer a terminal.
@@ -14,4 +18,19 @@ fn is_harmful(c: char) -> bool {
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
     eprintln!("yoi: {}", failure.to_string().lines().map(harmless).collect::<Vec<_>>().join("\n"));
+}
+
+/// One JSON object on one line.
+pub fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+/// Prints to standard output; a reader that went away (`| head`) is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }

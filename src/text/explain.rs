@@ -128,7 +128,9 @@ fn from_parser(yaml: &str, byte: usize, said: &str) -> Diagnostic {
         );
     }
     if has("escape") || has("hexadecimal") {
-        return at(yaml, byte, "a backslash in double quotes starts an escape: use single quotes, or write `\\\\`");
+        let backslash = yaml[..byte].rfind('\\').unwrap_or(byte);
+        let message = "a backslash in double quotes starts an escape: use single quotes, or write `\\\\`";
+        return at(yaml, backslash, message);
     }
     if has("quoted scalar") {
         return at(yaml, begins, "this quote is never closed");
