@@ -85,7 +85,9 @@ impl From<EditError> for Failure {
         match error {
             EditError::Refused(refusal) => refusal.into(),
             EditError::Conflict { .. } | EditError::Outside(_) => Failure::refused(error.to_string()),
-            EditError::Absent(_) | EditError::Unsafe { .. } | EditError::Io { .. } => Failure::failed(error.to_string()),
+            EditError::Absent(_) | EditError::Unsafe { .. } | EditError::Io { .. } => {
+                Failure::failed(error.to_string())
+            }
         }
     }
 }
