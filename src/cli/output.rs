@@ -62,3 +62,30 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
 pub fn command(arguments: &[String]) -> String {
     harmless(&format!("{arguments:?}"))
 }
+
+/// Reads an answer as the view it is.
+pub fn view<T: serde::de::DeserializeOwned>(answer: serde_json::Value) -> Result<T, Failure> {
+    serde_json::from_value(answer).map_err(|error| {
+        Failure::failed(format!("the daemon's answer is not what this yoi expects: {error}"))
+            .hint("is the daemon of another version? restart it with `yoi down` and `yoi up`")
+    })
+}
+
+/// `path:line:column`, as far as there is a line and a column.
+pub fn place(path: &str, line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => path.to_owned(),
+        (line, 0) => format!("{path}:{line}"),
+        (line, column) => format!("{path}:{line}:{column}"),
+    }
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// As [`harmless`], with tabs kept: for the text of a file.
+pub fn harmless_line(text: &str) -> String {
+    text.split('\t').map(harmless).collect::<Vec<_>>().join("\t")
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::{Command, Host, Message, Ports};
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
@@ -31,8 +31,13 @@ pub enum Found {
 }
 
 impl Host {
-    /// A daemon's host. Scans, finds what the last daemon left, and takes its first decisions.
-    pub fn daemon(beginning: Beginning, mut ports: Ports) -> io::Result<Self> {
+    /// A daemon's host. Scans, finds what the last daemon left, and takes its first decisions. What the watcher reports
+    /// into the inbox from before the scan on is looked at afterwards, so that nothing falls between.
+    pub fn daemon(
+        beginning: Beginning,
+        mut ports: Ports,
+        (mail, inbox): (Sender<Message>, Receiver<Message>),
+    ) -> io::Result<Self> {
         let files = ports.tickets.scan()?;
         let mut trouble = None;
         let (recorded, ledger) = match &ports.store {
@@ -65,7 +70,7 @@ impl Host {
         {
             trouble = Some(error.to_string());
         }
-        let mut host = Self::new(ports, beginning.command, true);
+        let mut host = Self::new(ports, beginning.command, true, mail, inbox);
         host.store_trouble = trouble;
         host.tell(Event::Started(Box::new(start)));
         Ok(host)
@@ -90,15 +95,21 @@ impl Host {
             pods: live_pods(&ports),
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
-        let mut host = Self::new(ports, None, false);
+        let (mail, inbox) = mpsc::channel();
+        let mut host = Self::new(ports, None, false, mail, inbox);
         let now = host.now();
         // What a daemon would do at its start is a daemon's to do.
         drop(host.engine.step(Event::Started(Box::new(start)), now));
         Ok(host)
     }
 
-    fn new(ports: Ports, command: Option<Command>, resident: bool) -> Self {
-        let (mail, inbox) = mpsc::channel::<Message>();
+    fn new(
+        ports: Ports,
+        command: Option<Command>,
+        resident: bool,
+        mail: Sender<Message>,
+        inbox: Receiver<Message>,
+    ) -> Self {
         let now = (ports.clock)();
         Self {
             engine: Engine::new(now),
