@@ -8,6 +8,8 @@ pub mod ports;
 pub mod adapters;
 pub mod config;
 
+pub mod daemon;
+
 pub mod api;
 
 pub mod cli;

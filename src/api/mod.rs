@@ -3,4 +3,5 @@
 //! Must not know: files, git, SQL, a terminal.
 
 pub mod failure;
+pub mod inspect;
 pub mod settings;

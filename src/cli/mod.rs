@@ -5,7 +5,9 @@
 mod config;
 mod context;
 mod init;
+mod inspect;
 mod output;
+mod set;
 mod trust;
 
 use std::path::PathBuf;
@@ -36,6 +38,8 @@ enum Command {
     Config(config::Arguments),
     Init(init::Arguments),
     Trust(trust::Arguments),
+    Inspect(inspect::Arguments),
+    Set(set::Arguments),
 }
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
@@ -58,6 +62,8 @@ fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::Config(arguments) => config::run(&context, &arguments),
         Command::Init(arguments) => init::run(&context, &arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Set(arguments) => set::run(&arguments),
         Command::Trust(arguments) => trust::run(&context, &arguments),
     }
 }

@@ -26,10 +26,20 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Prints text and ends its last line. A reader that went away (`yoi list | head`) is no failure.
+/// One JSON object on one line.
+pub fn json_line<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+/// Prints text and ends its last line.
 pub fn print(text: &str) -> Result<(), Failure> {
+    verbatim(&format!("{text}\n"))
+}
+
+/// Prints exactly this text. A reader that went away (`yoi list | head`) is no failure.
+pub fn verbatim(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("standard output: {error}")))
         }

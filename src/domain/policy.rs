@@ -48,7 +48,7 @@ impl Default for KickPolicy {
 }
 
 /// How much may be under way at once (DESIGN.md 6.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// `inprogress` tickets that no human gate holds, at least 1; None: unlimited.
     pub max_inprogress: Option<usize>,
@@ -88,4 +88,17 @@ impl DirtyGate {
             DirtyGate::Off => "off",
         }
     }
+}
+
+/// All settings the core needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Orchestrated or pull.
+    pub mode: Mode,
+    /// Kick bounds.
+    pub kick: KickPolicy,
+    /// How much may be under way at once.
+    pub capacity: Capacity,
+    /// The dirty-workspace gate.
+    pub dirty_workspace: DirtyGate,
 }

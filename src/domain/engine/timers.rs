@@ -1,0 +1,201 @@
+//! Due times: each is one moment, never repeated without a new cause (DESIGN.md section 5).
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::{Effect, Engine, Orchestrator, RecordKind};
+use crate::domain::classify::{Class, classify};
+use crate::domain::facts::Claim;
+use crate::domain::gates::holds;
+use crate::domain::kick::Boundary;
+use crate::domain::policy::DirtyGate;
+use crate::domain::ticket::{State, TicketId, Timestamp};
+use crate::domain::workset::WaitKind;
+
+/// Seen work that has not moved for this long while the Orchestrator is idle is shown to a person.
+const UNMOVED: TimeDelta = TimeDelta::minutes(60);
+/// How often the main worktree is probed while the dirty gate alone holds a ticket.
+const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
+
+/// Since when nothing moves, and what was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Timers {
+    quiet_since: Option<Timestamp>,
+    alerted: bool,
+    reoffered: bool,
+    probe_at: Option<Timestamp>,
+    brake_until: Option<Timestamp>,
+}
+
+impl Timers {
+    pub(super) fn idle_since(&mut self, now: Timestamp) {
+        self.quiet_since = Some(now);
+        self.alerted = false;
+        self.reoffered = false;
+    }
+
+    pub(super) fn something_moved(&mut self, now: Timestamp) {
+        if self.quiet_since.is_some() {
+            self.idle_since(now);
+        }
+    }
+}
+
+impl Engine {
+    /// When the engine wants to be stepped next, if nothing happens before.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        let saved = &self.ledger.saved;
+        let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
+        let quiet = self.timers.quiet_since.filter(|_| !self.ledger.seen.is_empty() && self.is_idle());
+        let reoffer = self.policy.kick.reoffer_idle.filter(|_| !self.timers.reoffered);
+        let times = [
+            self.files.next(),
+            self.boundaries.due(self.last_now).filter(|_| deciding),
+            saved.rate_limited_until,
+            saved.backing_off_until,
+            self.timers.brake_until,
+            self.timers.probe_at,
+            quiet.filter(|_| !self.timers.alerted).map(|since| since + UNMOVED),
+            quiet.and_then(|since| reoffer.map(|after| since + after)),
+            self.active_until(),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.orchestrator, Orchestrator::Idle { .. })
+    }
+
+    /// The next moment at which a claim goes stale or an awaited step is overdue.
+    fn active_until(&self) -> Option<Timestamp> {
+        let awaited = self.active.iter().filter_map(|id| self.work_set.get(id)?.awaited.as_ref().map(|a| a.due));
+        let claims = self.active.iter().filter_map(|id| self.facts.claims.get(id).map(Claim::expires));
+        awaited.chain(claims).filter(|at| *at > self.last_now).min()
+    }
+
+    pub(super) fn fire_timers(&mut self, now: Timestamp) {
+        let due = self.files.due(now);
+        if !due.is_empty() {
+            self.want(Effect::Read(due));
+        }
+        self.end_waits(now);
+        if self.timers.probe_at.is_some_and(|at| at <= now) {
+            self.timers.probe_at = None;
+            // If the gate still holds a ticket alone afterwards, judging it sets the next probe.
+            self.gates_stale = true;
+            self.want(Effect::Probe);
+        }
+        self.watch_quiet(now);
+    }
+
+    /// The end of a wait is a boundary, once.
+    fn end_waits(&mut self, now: Timestamp) {
+        let over = |at: &mut Option<Timestamp>| at.take_if(|until| *until <= now).is_some();
+        let saved = &mut self.ledger.saved;
+        let ended = [over(&mut saved.backing_off_until), over(&mut saved.rate_limited_until)];
+        if ended.contains(&true) {
+            self.save_ledger();
+            self.reach_boundary(Boundary::OrchestratorIdle);
+        }
+        if over(&mut self.timers.brake_until) {
+            self.reach_boundary(Boundary::OrchestratorIdle);
+        }
+        self.timers.brake_until = self.ledger.brake_until(self.policy.kick.max_per_hour, now).filter(|at| *at > now);
+    }
+
+    /// Nothing is ever both idle and silent.
+    fn watch_quiet(&mut self, now: Timestamp) {
+        let Some(since) = self.timers.quiet_since.filter(|_| self.is_idle() && !self.ledger.seen.is_empty()) else {
+            return;
+        };
+        if !self.timers.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| now - since >= after) {
+            self.timers.reoffered = true;
+            self.reach_boundary(Boundary::ReofferIdle);
+        }
+        if !self.timers.alerted && now - since >= UNMOVED {
+            self.timers.alerted = true;
+            let ids: Vec<_> =
+                self.attention(false, now).items.iter().filter(|i| i.seen).map(|i| i.id.clone()).collect();
+            if !ids.is_empty() {
+                let what = "seen by the Orchestrator and not moved for 60 minutes, while it is idle";
+                let data = json!({"what": what, "items": ids});
+                self.record(RecordKind::Inbox, None, data.clone(), now);
+                self.record(RecordKind::Alert, None, data, now);
+            }
+        }
+    }
+
+    /// A ticket that is no longer active is a finished delegate: claim released or stale, Pod gone, step overdue,
+    /// state changed.
+    pub(super) fn judge_active(&mut self, now: Timestamp) {
+        let active: std::collections::BTreeSet<TicketId> = self
+            .backlog
+            .inprogress()
+            .iter()
+            .filter_map(|id| self.backlog.get(id))
+            .filter(|t| {
+                classify(t, &self.work_set, &self.facts, now).is_some_and(|c| c.class == Class::ActiveInprogress)
+            })
+            .map(|t| t.id.clone())
+            .collect();
+        if self.active.difference(&active).next().is_some() {
+            self.see_all_anew();
+            self.reach_boundary(Boundary::DelegateFinished);
+        }
+        self.active = active;
+    }
+
+    /// A queued ticket that some gate held and none holds now is a cleared gate; a reason of that kind lapses.
+    pub(super) fn judge_gates(&mut self, now: Timestamp) {
+        if !std::mem::take(&mut self.gates_stale) {
+            return;
+        }
+        let mut held = std::collections::BTreeSet::new();
+        let mut lapsed = Vec::new();
+        let mut dirty_alone = false;
+        for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
+            let found = holds(ticket, self.ground());
+            let waiting = self.work_set.get(&ticket.id).and_then(|note| note.waiting.as_ref()).map(|w| w.kind);
+            if waiting.is_some_and(|kind| kind != WaitKind::Other && !found.iter().any(|h| h.gate == kind)) {
+                lapsed.push(ticket.id.clone());
+            }
+            if !found.is_empty() {
+                dirty_alone |= found.iter().all(|h| h.gate == WaitKind::DirtyWorkspace);
+                held.insert(ticket.id.clone());
+            }
+        }
+        for id in lapsed {
+            if let Some(note) = self.work_set.get_mut(&id) {
+                note.waiting = None;
+            }
+            self.no_longer_seen(&id);
+        }
+        let queued = |id: &&TicketId| self.backlog.get(id).is_some_and(|t| t.state == Some(State::Queued));
+        let cleared: Vec<_> = self.held.difference(&held).filter(queued).cloned().collect();
+        if !cleared.is_empty() {
+            for id in &cleared {
+                self.no_longer_seen(id);
+            }
+            self.reach_boundary(Boundary::GateCleared);
+        }
+        self.held = held;
+        let probing = dirty_alone && self.policy.dirty_workspace == DirtyGate::Block;
+        self.timers.probe_at = probing.then(|| self.timers.probe_at.unwrap_or(now + PROBE_EVERY));
+    }
+
+    /// A clock that jumped back must not put off what is due: every due time moves back with it.
+    pub(super) fn mend_clock(&mut self, now: Timestamp) {
+        let back = self.last_now - now;
+        self.last_now = now;
+        if back <= TimeDelta::zero() {
+            return;
+        }
+        self.files.shift(back);
+        self.boundaries.shift(back);
+        self.ledger.shift(back);
+        let timers = [&mut self.timers.quiet_since, &mut self.timers.probe_at, &mut self.timers.brake_until];
+        for at in timers.into_iter().flatten() {
+            *at -= back;
+        }
+    }
+}
