@@ -12,4 +12,6 @@ pub mod daemon;
 
 pub mod api;
 
+pub mod http;
+
 pub mod cli;

@@ -136,10 +136,23 @@ pub struct ListRequest {
 #[serde(tag = "change", rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the variants of `domain::edit::Change`, on the wire")]
 pub enum KeyChange {
-    Set { key: String, value: Value },
-    Unset { key: String },
-    Add { key: String, item: Value },
-    Remove { key: String, item: Value },
+    Set {
+        key: String,
+        value: Value,
+        #[serde(default)]
+        written: Option<String>,
+    },
+    Unset {
+        key: String,
+    },
+    Add {
+        key: String,
+        item: Value,
+    },
+    Remove {
+        key: String,
+        item: Value,
+    },
 }
 
 /// `yoi hook EVENT`.

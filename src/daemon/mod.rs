@@ -20,10 +20,11 @@ pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, VerbError};
 
-use crate::domain::engine::{Engine, Event, KickId, Record, TurnOutcome};
+use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
-use crate::domain::ticket::Timestamp;
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
 
 /// What lands in the daemon's inbox.
@@ -77,6 +78,21 @@ pub struct Command {
     pub stall: Option<Duration>,
 }
 
+/// Where this host stands, for `status`.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// Its state folder.
+    pub state_folder: PathBuf,
+    /// Its socket.
+    pub socket: PathBuf,
+    /// How changes are seen, and why.
+    pub watcher: Option<String>,
+    /// What is in the way from the start: an untrusted command, say.
+    pub obstacles: Vec<String>,
+}
+
 /// The owner of one workspace's state.
 pub struct Host {
     engine: Engine,
@@ -95,6 +111,7 @@ pub struct Host {
     store_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
+    about: About,
     /// Subscribers of new records, each told the newest number.
     listeners: Vec<Box<dyn Fn(i64) -> bool + Send>>,
 }
@@ -123,6 +140,16 @@ impl Host {
     /// Whether this is a daemon (and not one command's own host).
     pub fn resident(&self) -> bool {
         self.resident
+    }
+
+    /// Where it stands.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Says where it stands.
+    pub fn set_about(&mut self, about: About) {
+        self.about = about;
     }
 
     /// What keeps the store from being written, in words.
@@ -158,6 +185,17 @@ impl Host {
             let effects = self.engine.step(event, now);
             self.perform_all(effects, &mut events);
         }
+    }
+
+    /// Takes a note of the Orchestrator's, and carries out what follows.
+    pub fn order(&mut self, session: &str, id: &TicketId, orders: Orders, now: Timestamp) -> Result<(), Refusal> {
+        let effects = self.engine.order(session, id, orders, now)?;
+        let mut events = VecDeque::new();
+        self.perform_all(effects, &mut events);
+        while let Some(event) = events.pop_front() {
+            self.tell(event);
+        }
+        Ok(())
     }
 
     /// Writes a record that is the host's own (not the engine's).

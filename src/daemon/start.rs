@@ -115,6 +115,7 @@ impl Host {
             store_trouble: None,
             failed_deliveries: 0,
             started: now,
+            about: super::About::default(),
             listeners: Vec::new(),
         }
     }

@@ -8,6 +8,7 @@ pub mod backlog;
 pub mod classify;
 pub mod edit;
 pub mod engine;
+pub mod explain;
 pub mod facts;
 pub mod gates;
 pub mod kick;
