@@ -26,7 +26,7 @@ pub type Outcome = Result<ExitCode, Failure>;
 #[derive(Parser)]
 #[command(name = "yoi", version, max_term_width = 100)]
 struct Arguments {
-    /// Act on the workspace of this folder instead of the current one (before it: YOI_WORKSPACE)
+    /// The folder whose workspace to act on (default: YOI_WORKSPACE, else the current folder)
     #[arg(short = 'C', value_name = "DIR", global = true)]
     directory: Option<PathBuf>,
     #[command(subcommand)]

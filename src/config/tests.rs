@@ -338,6 +338,16 @@ fn what_is_not_toml() {
 }
 
 #[test]
+fn columns_count_characters_and_no_byte_order_mark() {
+    insta::assert_snapshot!(check("\u{feff}kik = 1\r\ntickets.root = \"é/..\" \r\nkick = { 'é' = 1, max_item = 2 }\r\n"), @r#"
+    1:1 unknown section `[kik]`; did you mean `[kick]`?
+    2:16 `tickets.root` may not contain `..`: `é/..` could leave the workspace; write a folder inside the workspace, like "tickets"
+    3:10 unknown key `é` in `[kick]`; its keys are max_items, max_per_hour, max_attempts, reoffer_idle
+    3:19 unknown key `max_item` in `[kick]`; did you mean `max_items`?
+    "#);
+}
+
+#[test]
 fn bytes_that_are_no_text() {
     let said = |bytes: &[u8]| parse_bytes(bytes).map_or_else(|p| p[0].clone(), |_| panic!("taken"));
     let problem = said(b"# fine\n# caf\xe9\n");

@@ -125,6 +125,10 @@ fn beside_a_bare_repository() {
     for folder in ["project", "project/two", "project/.bare"] {
         assert_eq!(check(&bench, folder, ""), one, "{folder}");
     }
+    bench.git("project/two", &["sparse-checkout", "init"]);
+    let moved = bench.read("project/.bare/config.worktree");
+    assert!(moved.contains("bare = true"), "git moves the setting to its second file: {moved}");
+    assert_eq!(check(&bench, "project/two", ""), one);
     let answer = bench.yoi("project/two", "init");
     assert!(answer.code == 3 && answer.stderr.contains("project/one"), "{answer}");
 
