@@ -73,7 +73,7 @@ fn file_name(id: &TicketId) -> String {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
             b'.' if n > 0 => name.push('.'),
-            _ => name.push_str(&format!("%{byte:02X}")),
+            _ => name.extend(format!("%{byte:02X}").chars()),
         }
     }
     if name.len() > MAX_NAME {

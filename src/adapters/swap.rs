@@ -23,6 +23,9 @@ use crate::text::quote;
 /// So many times may somebody write in between before we give up.
 const ATTEMPTS: usize = 50;
 
+/// Says what to change in a text.
+pub type Decide<'d, R> = &'d mut dyn FnMut(&[u8]) -> Result<Vec<Change>, R>;
+
 /// A finished edit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Swapped {
@@ -63,7 +66,7 @@ impl<R> From<io::Error> for SwapError<R> {
 
 /// Edits the file at `path` (symlinks are followed and kept). `decide` says what to change, given the text; it is asked
 /// again on the newest text each time somebody wrote in between.
-pub fn edit<R>(path: &Path, decide: &mut dyn FnMut(&[u8]) -> Result<Vec<Change>, R>) -> Result<Swapped, SwapError<R>> {
+pub fn edit<R>(path: &Path, decide: Decide<'_, R>) -> Result<Swapped, SwapError<R>> {
     let path = path.canonicalize()?;
     let folder = path.parent().ok_or_else(|| io::Error::other("the file has no folder"))?;
     let _lock = lock_directory(folder)?;
@@ -102,10 +105,7 @@ pub fn edit<R>(path: &Path, decide: &mut dyn FnMut(&[u8]) -> Result<Vec<Change>,
     Err(SwapError::Io(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
-fn decided<R>(
-    text: &[u8],
-    decide: &mut dyn FnMut(&[u8]) -> Result<Vec<Change>, R>,
-) -> Result<(Vec<Change>, Vec<u8>), SwapError<R>> {
+fn decided<R>(text: &[u8], decide: Decide<'_, R>) -> Result<(Vec<Change>, Vec<u8>), SwapError<R>> {
     let changes = decide(text).map_err(SwapError::Refused)?;
     let bytes = patch(text, &changes).map_err(|error| SwapError::Unsafe(error.to_string()))?;
     Ok((changes, bytes))

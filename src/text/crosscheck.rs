@@ -17,7 +17,9 @@ pub fn reads_as_map(document: &Document) -> Option<bool> {
     let yaml = document.yaml;
     let bombable = yaml.contains('*') && yaml.contains('&');
     let empty = document.map.is_empty();
-    let known_gap = yaml.contains(['\u{feff}', '\u{85}', '\u{2028}', '\u{2029}']);
+    let indented = yaml.lines().any(|line| line.starts_with(' ') && !line.trim().is_empty())
+        && !yaml.lines().any(|line| line.starts_with(|c: char| c != ' ' && c != '#'));
+    let known_gap = indented || yaml.contains(['\u{feff}', '\u{85}', '\u{2028}', '\u{2029}']);
     if yaml.len() > MAX_CHECKED || bombable || empty || known_gap {
         return None;
     }

@@ -173,8 +173,7 @@ fn merged<'v>(merge: &'v Value, key: &str) -> Option<&'v Value> {
 /// What a scalar says, in the words of the file: `0010`, `21E08`, `1.10` are not retyped.
 pub(crate) fn source_text(value: &Value, node: Option<&Node>) -> String {
     match (value, node.map(|n| &n.kind)) {
-        (Value::String(text), _) => text.clone(),
-        (_, Some(Kind::Plain(text))) => text.clone(),
+        (Value::String(text), _) | (_, Some(Kind::Plain(text))) => text.clone(),
         (Value::Bool(b), _) => b.to_string(),
         (Value::Number(n), _) => n.to_string(),
         (other, _) => serde_yaml::to_string(&untagged(other.clone())).unwrap_or_default().trim_end().to_owned(),

@@ -142,14 +142,13 @@ impl Node {
         if let Some(anchor) = &self.anchor {
             sizes.insert(anchor.clone(), u64::MAX); // an alias inside its own anchor never ends
         }
-        let size = match &self.kind {
-            Kind::Alias(name) => sizes.get(name).copied().unwrap_or(1),
-            _ => {
-                let items = self.items().into_iter().map(|n| n.expanded(sizes)).fold(1, u64::saturating_add);
-                self.entries().iter().fold(items, |sum, e| {
-                    sum.saturating_add(e.key.expanded(sizes)).saturating_add(e.value.expanded(sizes))
-                })
-            }
+        let size = if let Kind::Alias(name) = &self.kind {
+            sizes.get(name).copied().unwrap_or(1)
+        } else {
+            let items = self.items().into_iter().map(|n| n.expanded(sizes)).fold(1, u64::saturating_add);
+            self.entries()
+                .iter()
+                .fold(items, |sum, e| sum.saturating_add(e.key.expanded(sizes)).saturating_add(e.value.expanded(sizes)))
         };
         if let Some(anchor) = &self.anchor {
             sizes.insert(anchor.clone(), size);

@@ -60,7 +60,7 @@ fn one(bytes: &[u8], change: &Change) -> Result<Option<Vec<u8>>, PatchError> {
     let ways = edit.ways(&intended).map_err(|why| edit.refused(why))?;
     let mut reason = "there is no way to write it here".to_owned();
     for splices in ways {
-        let after = lines::apply(bytes, document.slice.yaml.start, splices);
+        let after = lines::apply(&document.slice, document.yaml, bytes, splices);
         match oracle::judge(bytes, &edit, &after, &intended) {
             Ok(()) => return Ok(Some(after)),
             Err(why) => reason = why,

@@ -25,10 +25,9 @@ pub fn string(text: &str, like: Option<Quote>, in_flow: bool) -> String {
     let special = text.chars().any(needs_escape);
     match like {
         Some(Quote::Single) if !special => single(text),
-        Some(_) => double(text),
         None if !special && is_plain(text, in_flow) => text.to_owned(),
         None if !special && text.contains(['"', '\\']) => single(text),
-        None => double(text),
+        _ => double(text),
     }
 }
 
@@ -65,9 +64,8 @@ pub fn is_plain(text: &str, in_flow: bool) -> bool {
         text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) || text.ends_with(':');
     let cut = text.contains(": ") || text.contains(" #") || text.contains(":\t") || text.contains("\t#");
     let flow = in_flow && text.contains([',', '[', ']', '{', '}']);
-    !(starts_badly || ends_badly || cut || flow || text.chars().any(needs_escape))
-        && !looks_typed(text)
-        && serde_yaml::from_str::<Value>(text).is_ok_and(|read| read == Value::String(text.to_owned()))
+    let odd = starts_badly || ends_badly || cut || flow || looks_typed(text) || text.chars().any(needs_escape);
+    !odd && serde_yaml::from_str::<Value>(text).is_ok_and(|read| read == Value::String(text.to_owned()))
 }
 
 /// Text that some YAML takes for a number, date, time, truth value or null.
@@ -95,7 +93,7 @@ fn double(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if needs_escape(c) => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c if needs_escape(c) => out.extend(format!("\\u{:04X}", c as u32).chars()),
             c => out.push(c),
         }
     }

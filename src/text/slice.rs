@@ -131,13 +131,17 @@ fn unterminated(rest: &[u8]) -> Diagnostic {
 
 /// `lf`, `crlf`, `mixed` or `none`: how the lines of the whole file end.
 pub fn newline_kind(bytes: &[u8]) -> &'static str {
-    let lines = bytes.iter().filter(|b| **b == b'\n').count();
-    let crlf = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
-    match (lines - crlf, crlf) {
-        (0, 0) => "none",
-        (_, 0) => "lf",
-        (0, _) => "crlf",
-        _ => "mixed",
+    let (mut lf, mut crlf) = (false, false);
+    for (n, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let after_cr = n > 0 && bytes[n - 1] == b'\r';
+        lf |= !after_cr;
+        crlf |= after_cr;
+    }
+    match (lf, crlf) {
+        (false, false) => "none",
+        (true, false) => "lf",
+        (false, true) => "crlf",
+        (true, true) => "mixed",
     }
 }
 

@@ -125,12 +125,10 @@ fn join_surrogates(yaml: &str, root: &Node) -> Option<String> {
             let low = joined.get(found + 6..found + 8).filter(|t| *t == "\\u").and_then(|_| unit(found + 6));
             let pair = unit(found).zip(low).map(|(high, low)| String::from_utf16(&[high, low]));
             at = found + 2;
-            if let Some(Ok(text)) = pair {
-                if text.chars().count() == 1 {
-                    joined.replace_range(found..found + 12, &text);
-                    at = found + text.len();
-                    end -= 12 - text.len();
-                }
+            if let Some(Ok(text)) = pair.filter(|p| p.as_ref().is_ok_and(|t| t.chars().count() == 1)) {
+                joined.replace_range(found..found + 12, &text);
+                at = found + text.len();
+                end -= 12 - text.len();
             }
         }
     }
@@ -204,7 +202,7 @@ mod tests {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for n in 1..9 {
             let refs = vec![format!("*a{}", n - 1); 9].join(", ");
-            bomb += &format!("a{n}: &a{n} [{refs}]\n");
+            bomb.extend([format!("a{n}: &a{n} [{refs}]\n")]);
         }
         assert!(error(&bomb).message.contains("aliases"));
         assert!(error("a: &a [*a]\n").message.contains("aliases"));

@@ -180,7 +180,8 @@ impl Scanner<'_> {
     pub(super) fn read_prop(&mut self, props: &mut Props, in_flow: bool) -> Found<bool> {
         let start = self.pos;
         let Some(mark @ (b'&' | b'!')) = self.peek() else { return Ok(false) };
-        while !is_gap(self.peek()) && !(in_flow && matches!(self.peek(), Some(b',' | b'[' | b']' | b'{' | b'}'))) {
+        let ends = |byte| is_gap(byte) || (in_flow && matches!(byte, Some(b',' | b'[' | b']' | b'{' | b'}')));
+        while !ends(self.peek()) {
             self.pos += 1;
         }
         let text = self.source[start..self.pos].to_owned();

@@ -2,24 +2,42 @@
 //!
 //! Must not know: YAML.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+use super::super::slice::Slice;
 
 /// Replacements in the YAML text, not overlapping.
 pub(crate) type Splices = Vec<(Range<usize>, String)>;
 
-/// The bytes with the splices done; their ranges count from `base`.
-pub(crate) fn apply(bytes: &[u8], base: usize, mut splices: Splices) -> Vec<u8> {
+/// The bytes with the splices done. Lines that are new or changed end as most lines of the frontmatter do.
+pub(crate) fn apply(slice: &Slice, yaml: &str, bytes: &[u8], mut splices: Splices) -> Vec<u8> {
     splices.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = Vec::with_capacity(bytes.len() + 64);
+    let mut new = String::with_capacity(yaml.len() + 64);
     let mut at = 0;
     for (range, text) in splices {
-        let (start, end) = (base + range.start, base + range.end);
-        out.extend_from_slice(bytes.get(at..start).unwrap_or_default());
-        out.extend_from_slice(text.as_bytes());
-        at = end.max(at);
+        new.push_str(yaml.get(at..range.start).unwrap_or_default());
+        new.push_str(&text);
+        at = range.end.max(at);
     }
-    out.extend_from_slice(&bytes[at..]);
-    out
+    new.push_str(&yaml[at..]);
+    let mixed = yaml.contains("\r\n") && yaml.matches('\n').count() != yaml.matches("\r\n").count();
+    if mixed {
+        new = with_line_ends(yaml, &new, newline(yaml, slice.open_crlf));
+    }
+    [&bytes[..slice.yaml.start], new.as_bytes(), &bytes[slice.yaml.end..]].concat()
+}
+
+fn with_line_ends(old: &str, new: &str, newline: &str) -> String {
+    let known: BTreeSet<&str> = old.split_inclusive('\n').collect();
+    let settle = |line: &str| {
+        let text = line.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text));
+        match text {
+            Some(text) if !known.contains(line) => format!("{text}{newline}"),
+            _ => line.to_owned(),
+        }
+    };
+    new.split_inclusive('\n').map(settle).collect()
 }
 
 /// Where the line of this byte starts.

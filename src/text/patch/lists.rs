@@ -44,7 +44,7 @@ fn left_out(old: &[Value], wanted: &[Value]) -> Option<Vec<usize>> {
 
 fn append(edit: &Edit, node: &Node, more: &[Value], like: Option<Quote>) -> Option<Splices> {
     match &node.kind {
-        Kind::FlowSeq(items) => append_flow(edit, node, items.last(), &texts(more, like, true)?),
+        Kind::FlowSeq(items) => Some(append_flow(edit, node, items.last(), &texts(more, like, true)?)),
         Kind::BlockSeq(items) => {
             let text = block_lines(edit, items, &texts(more, like, edit.in_flow())?)?;
             let last = items.last()?;
@@ -67,22 +67,23 @@ fn block_lines(edit: &Edit, items: &[Item], texts: &[String]) -> Option<String> 
     let gap = full.map_or(" ", |item| &yaml[item.dash + 1..item.node.start()]);
     let gap = if gap.bytes().all(|b| b == b' ') { gap } else { " " };
     let newline = lines::newline(yaml, edit.document.slice.open_crlf);
-    Some(texts.iter().map(|text| format!("{indent}-{gap}{text}{newline}")).collect())
+    let lines: Vec<String> = texts.iter().map(|text| format!("{indent}-{gap}{text}{newline}")).collect();
+    Some(lines.concat())
 }
 
-fn append_flow(edit: &Edit, node: &Node, last: Option<&Node>, texts: &[String]) -> Option<Splices> {
+fn append_flow(edit: &Edit, node: &Node, last: Option<&Node>, texts: &[String]) -> Splices {
     let yaml = edit.document.yaml;
     let Some(last) = last else {
         let inner = node.span.start + 1..node.span.end - 1;
         let at = if yaml[inner.clone()].trim().is_empty() { inner } else { inner.start..inner.start };
-        return Some(vec![(at, texts.join(", "))]);
+        return vec![(at, texts.join(", "))];
     };
     let comma = comma_after(yaml, last.end(), node.span.end);
     let end = comma.map_or(last.end(), |n| n + 1);
     let own_line = lines::indent(yaml, last.start()).filter(|_| lines::start(yaml, last.start()) > node.span.start);
     let Some(indent) = own_line else {
         let lead = if comma.is_some() { " " } else { ", " };
-        return Some(vec![(end..end, format!("{lead}{}", texts.join(", ")))]);
+        return vec![(end..end, format!("{lead}{}", texts.join(", ")))];
     };
     let newline = lines::newline(yaml, edit.document.slice.open_crlf);
     let line = lines::end(yaml, end);
@@ -90,16 +91,17 @@ fn append_flow(edit: &Edit, node: &Node, last: Option<&Node>, texts: &[String]) 
         // the closing bracket stands on the last item's line
         let glue = if comma.is_some() { "" } else { "," };
         let added: Vec<String> = texts.iter().map(|text| format!("{newline}{indent}{text}")).collect();
-        return Some(vec![(end..end, format!("{glue}{}", added.join(",")))]);
+        return vec![(end..end, format!("{glue}{}", added.join(",")))];
     }
-    let mut added: String = texts.iter().map(|text| format!("{newline}{indent}{text},")).collect();
+    let added: Vec<String> = texts.iter().map(|text| format!("{newline}{indent}{text},")).collect();
+    let mut added = added.concat();
     let mut splices = Vec::new();
     if comma.is_none() {
         added.pop();
         splices.push((end..end, ",".to_owned()));
     }
     splices.push((line..line, added));
-    Some(splices)
+    splices
 }
 
 /// A comma between the last item and the closing bracket, comments skipped.

@@ -74,9 +74,9 @@ fn content(edit: &Edit, entry: &Entry, text: &str) -> Option<Splices> {
         Kind::BlockSeq(_) | Kind::BlockMap(_) => {
             let colon = entry.key.end() + yaml[entry.key.end()..].find(':')? + 1;
             let at = node.props.as_ref().map_or(colon, |p| p.end.max(colon));
-            let first = lines::start(yaml, node.span.start);
-            let rest = first..lines::after(yaml, &node.span);
-            (first >= at).then(|| vec![(at..at, format!(" {text}")), (rest, String::new())])
+            let below = lines::after(yaml, &(at..at));
+            let rest = below..lines::after(yaml, &node.span);
+            (below <= node.span.start).then(|| vec![(at..at, format!(" {text}")), (rest, String::new())])
         }
         _ => Some(vec![(node.span.clone(), text.to_owned())]),
     }

@@ -119,7 +119,7 @@ fn meaning_is_blind_to_yois_own_stamps_and_to_nothing_else() {
     other("---\ntitle: x\nstate: queued\nlabels: [bug, ui]\n---\nBody\n");
     other("---\ntitle: x\nstate: queued\nlabels: [bug]\nmine: 1\n---\nBody\n");
     other("---\ntitle: x\nstate: queued\nlabels: [bug]\n---\nBody!\n");
-    let bare = ticket_of("---\ntitle: x\n---\n").meaning;
-    assert_eq!(ticket_of("---\ntitle: x\nlabels: [orphan]\n---\n").meaning, bare);
-    assert_ne!(ticket_of("---\ntitle: x\nlabels: [bug]\n---\n").meaning, bare);
+    let unlabelled = ticket_of("---\ntitle: x\n---\n").meaning;
+    assert_eq!(ticket_of("---\ntitle: x\nlabels: [orphan]\n---\n").meaning, unlabelled);
+    assert_ne!(ticket_of("---\ntitle: x\nlabels: [bug]\n---\n").meaning, unlabelled);
 }
