@@ -13,5 +13,7 @@ pub mod kick;
 pub mod ledger;
 pub mod lifecycle;
 pub mod policy;
+#[cfg(test)]
+mod sample;
 pub mod ticket;
 pub mod workset;
