@@ -69,6 +69,19 @@ impl Engine {
         }
     }
 
+    /// Nothing new may lie at rest: where a change left something unseen on the list and made no boundary of its own
+    /// (somebody edited what had been seen, an `other` reason lapsed, a ticket came to `inprogress` by hand), the
+    /// change itself is taken as the one that cleared the way.
+    pub(super) fn notice_news(&mut self, now: Timestamp) {
+        if !self.stirred || !matches!(self.orchestrator, Orchestrator::Idle { .. }) {
+            return;
+        }
+        self.stirred = false;
+        if self.boundaries.pending.is_empty() && self.attention(false, now).items.iter().any(|item| !item.seen) {
+            self.reach_boundary(Boundary::GateCleared);
+        }
+    }
+
     pub(super) fn decide_if_due(&mut self, now: Timestamp) {
         // While a kick is being prepared its decision is still open: boundaries join it when the data is fresh.
         if matches!(self.orchestrator, Orchestrator::Preparing { .. }) {

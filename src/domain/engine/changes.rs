@@ -36,7 +36,7 @@ impl Engine {
         let cleared = before.is_some_and(needs_human) && after.is_some_and(|t| !needs_human(t));
         if meant || from != to {
             self.no_longer_seen(&diff.id);
-            self.changed_by(&diff.id, by);
+            self.changed_by(&diff.id, by, now);
         }
         self.gates_stale |= gates_may_differ(before, after);
         if from != to {
@@ -55,11 +55,12 @@ impl Engine {
     }
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
-    fn changed_by(&mut self, id: &TicketId, by: &Actor) {
-        // A file that changes while a turn runs may be the Orchestrator's own doing: it must not buy it more kicks.
+    fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
+        // A file that changes while a turn runs may be the Orchestrator's own doing, also if it is noticed a little
+        // later: it must not buy it more kicks.
         let somebody = match by {
             Actor::Somebody(_) => true,
-            Actor::Unknown => !matches!(self.orchestrator, Orchestrator::Busy(_)),
+            Actor::Unknown => !matches!(self.orchestrator, Orchestrator::Busy(_)) && !self.timers.turn_just_ended(now),
             Actor::Orchestrator | Actor::Daemon => false,
         };
         if matches!(by, Actor::Somebody(_) | Actor::Unknown)
@@ -70,10 +71,7 @@ impl Engine {
         }
         if somebody {
             self.ledger.forget_attempts(id);
-            if self.ledger.saved.fruitless > 0 {
-                self.ledger.reset_fruitless();
-                self.save_ledger();
-            }
+            self.reset_fruitless();
         }
     }
 
@@ -168,8 +166,14 @@ impl Engine {
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.progress = true;
         }
+        self.reset_fruitless();
+    }
+
+    /// What was held back as ignored is offered again.
+    fn reset_fruitless(&mut self) {
         if self.ledger.saved.fruitless > 0 {
             self.ledger.reset_fruitless();
+            self.stirred = true;
             self.save_ledger();
         }
     }
@@ -178,6 +182,7 @@ impl Engine {
     pub(super) fn no_longer_seen(&mut self, id: &TicketId) {
         self.ledger.seen.remove(id);
         self.ledger.shown_gated.remove(id);
+        self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.changed.insert(id.clone());
         }
@@ -187,6 +192,7 @@ impl Engine {
     /// The situation as a whole changed: a ticket left `inprogress`, a claim or Pod ended, a step is overdue.
     pub(super) fn see_all_anew(&mut self) {
         self.ledger.seen.clear();
+        self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.shaken = true;
         }

@@ -17,9 +17,13 @@ const UNMOVED: TimeDelta = TimeDelta::minutes(60);
 /// How often the main worktree is probed while the dirty gate alone holds a ticket.
 const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
+/// How long after a turn its last edit of a file may still be noticed: debounce and a watcher's lag.
+const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
+
 /// Since when nothing moves, and what was made of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timers {
+    turn_ended_at: Option<Timestamp>,
     quiet_since: Option<Timestamp>,
     alerted: bool,
     reoffered: bool,
@@ -28,7 +32,17 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    pub(super) fn idle_since(&mut self, now: Timestamp) {
+    pub(super) fn turn_ended(&mut self, now: Timestamp) {
+        self.turn_ended_at = Some(now);
+        self.idle_since(now);
+    }
+
+    /// Whether a change noticed now may still be the doing of the turn that has ended.
+    pub(super) fn turn_just_ended(&self, now: Timestamp) -> bool {
+        self.turn_ended_at.is_some_and(|at| now - at < LATE_NOTICE)
+    }
+
+    fn idle_since(&mut self, now: Timestamp) {
         self.quiet_since = Some(now);
         self.alerted = false;
         self.reoffered = false;
@@ -193,7 +207,9 @@ impl Engine {
         self.files.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
-        let timers = [&mut self.timers.quiet_since, &mut self.timers.probe_at, &mut self.timers.brake_until];
+        let timers = &mut self.timers;
+        let timers =
+            [&mut timers.turn_ended_at, &mut timers.quiet_since, &mut timers.probe_at, &mut timers.brake_until];
         for at in timers.into_iter().flatten() {
             *at -= back;
         }

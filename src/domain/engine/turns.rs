@@ -145,7 +145,7 @@ impl Engine {
             _ => return,
         };
         self.orchestrator = Orchestrator::Idle { since: now };
-        self.timers.idle_since(now);
+        self.timers.turn_ended(now);
         let jitter = f64::from(jitter) / 1000.0;
         let failed = match outcome {
             TurnOutcome::Succeeded | TurnOutcome::Unknown => {
