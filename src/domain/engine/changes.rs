@@ -8,7 +8,7 @@ use crate::domain::backlog::{Diff, Entry};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::lifecycle::entry_unstamped;
-use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
 use crate::domain::workset::WaitKind;
 
 /// How long before it is noticed an entry into the queue can have happened while the daemon was watching.
@@ -33,8 +33,8 @@ impl Engine {
         let from = before.and_then(|t| t.state);
         let to = after.and_then(|t| t.state);
         let meant = before.map(|t| t.meaning) != after.map(|t| t.meaning);
-        let cleared = before.is_some_and(needs_human) && after.is_some_and(|t| !needs_human(t));
-        if meant || from != to {
+        let cleared = *by != Actor::Daemon && before.zip(after).is_some_and(|(a, b)| human_cleared(a, b));
+        if meant || from != to || cleared {
             self.no_longer_seen(&diff.id);
             self.changed_by(&diff.id, by, now);
         }
@@ -44,7 +44,7 @@ impl Engine {
         }
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
             let entered = from != Some(State::Queued);
-            if entered || (cleared && *by != Actor::Daemon) {
+            if entered || cleared {
                 self.entered_queue(ticket, by, cleared, now);
             }
         }
@@ -198,6 +198,13 @@ impl Engine {
         }
         self.timers.something_moved(self.last_now);
     }
+}
+
+/// A person takes `needs-human` off by its label or by its status: either will do (DESIGN.md 2.4).
+fn human_cleared(before: &Ticket, after: &Ticket) -> bool {
+    let label = |t: &Ticket| t.has_label("needs-human");
+    let status = |t: &Ticket| t.orphan_status == Some(OrphanStatus::NeedsHuman);
+    (label(before) && !label(after)) || (status(before) && !status(after))
 }
 
 /// Whether any gate, of this ticket or of others, can come out differently.
