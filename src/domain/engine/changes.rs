@@ -178,25 +178,36 @@ impl Engine {
         }
     }
 
+    /// A turn ended without doing anything about these.
+    pub(super) fn now_seen(&mut self, ids: Vec<TicketId>, now: Timestamp) {
+        self.timers.lies_since(&ids, now);
+        self.ledger.seen.extend(ids);
+    }
+
+    /// Nothing counts as seen any more.
+    pub(super) fn all_unseen(&mut self) {
+        self.ledger.seen.clear();
+        self.timers.all_moved();
+    }
+
     /// What was seen of a ticket is no longer what it is.
     pub(super) fn no_longer_seen(&mut self, id: &TicketId) {
         self.ledger.seen.remove(id);
+        self.timers.moved(id);
         self.ledger.shown_gated.remove(id);
         self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.changed.insert(id.clone());
         }
-        self.timers.something_moved(self.last_now);
     }
 
     /// The situation as a whole changed: a ticket left `inprogress`, a claim or Pod ended, a step is overdue.
     pub(super) fn see_all_anew(&mut self) {
-        self.ledger.seen.clear();
+        self.all_unseen();
         self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.shaken = true;
         }
-        self.timers.something_moved(self.last_now);
     }
 }
 
