@@ -108,14 +108,18 @@ impl Engine {
 
     /// The attention list as an explicit, or an automatic, boundary would see it now.
     pub fn attention(&self, explicit: bool, now: Timestamp) -> Attention {
-        attention(View {
+        let mut list = attention(View {
             ground: self.ground(),
             work_set: &self.work_set,
             seen: &self.ledger.seen,
             shown_gated: &self.ledger.shown_gated,
             explicit,
             now,
-        })
+        });
+        // What may just have vanished is not announced; it is on the list again when it has been looked at twice.
+        let there = |id| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
+        list.items.retain(|item| there(&item.id));
+        list
     }
 
     pub(super) fn suppressed(&mut self, causes: &[Boundary], why: &Suppression, now: Timestamp) {
