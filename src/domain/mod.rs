@@ -17,6 +17,8 @@ pub mod lifecycle;
 pub mod obstruction;
 pub mod policy;
 pub mod refusal;
+#[cfg(test)]
+mod sample;
 pub mod ticket;
 pub mod worklist;
 pub mod workset;

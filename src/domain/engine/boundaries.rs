@@ -69,6 +69,19 @@ impl Engine {
         }
     }
 
+    /// Nothing new may lie at rest: where a change left something unseen on the list and made no boundary of its own
+    /// (somebody edited what had been seen, an `other` reason lapsed, a ticket came to `inprogress` by hand), the
+    /// change itself is taken as the one that cleared the way.
+    pub(super) fn notice_news(&mut self, now: Timestamp) {
+        if !self.stirred || !matches!(self.orchestrator, Orchestrator::Idle { .. }) {
+            return;
+        }
+        self.stirred = false;
+        if self.boundaries.pending.is_empty() && self.attention(false, now).items.iter().any(|item| !item.seen) {
+            self.reach_boundary(Boundary::GateCleared);
+        }
+    }
+
     pub(super) fn decide_if_due(&mut self, now: Timestamp) {
         // While a kick is being prepared its decision is still open: boundaries join it when the data is fresh.
         if matches!(self.orchestrator, Orchestrator::Preparing { .. }) {
@@ -95,14 +108,18 @@ impl Engine {
 
     /// The attention list as an explicit, or an automatic, boundary would see it now.
     pub fn attention(&self, explicit: bool, now: Timestamp) -> Attention {
-        attention(View {
+        let mut list = attention(View {
             ground: self.ground(),
             work_set: &self.work_set,
             seen: &self.ledger.seen,
             shown_gated: &self.ledger.shown_gated,
             explicit,
             now,
-        })
+        });
+        // What may just have vanished is not announced; it is on the list again when it has been looked at twice.
+        let there = |id| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
+        list.items.retain(|item| there(&item.id));
+        list
     }
 
     pub(super) fn suppressed(&mut self, causes: &[Boundary], why: &Suppression, now: Timestamp) {

@@ -8,7 +8,7 @@ use crate::domain::backlog::{Diff, Entry};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::lifecycle::entry_unstamped;
-use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
 use crate::domain::workset::WaitKind;
 
 /// How long before it is noticed an entry into the queue can have happened while the daemon was watching.
@@ -33,10 +33,10 @@ impl Engine {
         let from = before.and_then(|t| t.state);
         let to = after.and_then(|t| t.state);
         let meant = before.map(|t| t.meaning) != after.map(|t| t.meaning);
-        let cleared = before.is_some_and(needs_human) && after.is_some_and(|t| !needs_human(t));
-        if meant || from != to {
+        let cleared = *by != Actor::Daemon && before.zip(after).is_some_and(|(a, b)| human_cleared(a, b));
+        if meant || from != to || cleared {
             self.no_longer_seen(&diff.id);
-            self.changed_by(&diff.id, by);
+            self.changed_by(&diff.id, by, now);
         }
         self.gates_stale |= gates_may_differ(before, after);
         if from != to {
@@ -44,7 +44,7 @@ impl Engine {
         }
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
             let entered = from != Some(State::Queued);
-            if entered || (cleared && *by != Actor::Daemon) {
+            if entered || cleared {
                 self.entered_queue(ticket, by, cleared, now);
             }
         }
@@ -55,11 +55,12 @@ impl Engine {
     }
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
-    fn changed_by(&mut self, id: &TicketId, by: &Actor) {
-        // A file that changes while a turn runs may be the Orchestrator's own doing: it must not buy it more kicks.
+    fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
+        // A file that changes while a turn runs may be the Orchestrator's own doing, also if it is noticed a little
+        // later: it must not buy it more kicks.
         let somebody = match by {
             Actor::Somebody(_) => true,
-            Actor::Unknown => !matches!(self.orchestrator, Orchestrator::Busy(_)),
+            Actor::Unknown => !matches!(self.orchestrator, Orchestrator::Busy(_)) && !self.timers.turn_just_ended(now),
             Actor::Orchestrator | Actor::Daemon => false,
         };
         if matches!(by, Actor::Somebody(_) | Actor::Unknown)
@@ -70,10 +71,7 @@ impl Engine {
         }
         if somebody {
             self.ledger.forget_attempts(id);
-            if self.ledger.saved.fruitless > 0 {
-                self.ledger.reset_fruitless();
-                self.save_ledger();
-            }
+            self.reset_fruitless();
         }
     }
 
@@ -168,30 +166,56 @@ impl Engine {
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.progress = true;
         }
+        self.reset_fruitless();
+    }
+
+    /// What was held back as ignored is offered again.
+    fn reset_fruitless(&mut self) {
         if self.ledger.saved.fruitless > 0 {
             self.ledger.reset_fruitless();
+            self.stirred = true;
             self.save_ledger();
         }
+    }
+
+    /// A turn ended without doing anything about these.
+    pub(super) fn now_seen(&mut self, ids: Vec<TicketId>, now: Timestamp) {
+        self.timers.lies_since(&ids, now);
+        self.ledger.seen.extend(ids);
+    }
+
+    /// Nothing counts as seen any more.
+    pub(super) fn all_unseen(&mut self) {
+        self.ledger.seen.clear();
+        self.timers.all_moved();
     }
 
     /// What was seen of a ticket is no longer what it is.
     pub(super) fn no_longer_seen(&mut self, id: &TicketId) {
         self.ledger.seen.remove(id);
+        self.timers.moved(id);
         self.ledger.shown_gated.remove(id);
+        self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.changed.insert(id.clone());
         }
-        self.timers.something_moved(self.last_now);
     }
 
     /// The situation as a whole changed: a ticket left `inprogress`, a claim or Pod ended, a step is overdue.
     pub(super) fn see_all_anew(&mut self) {
-        self.ledger.seen.clear();
+        self.all_unseen();
+        self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {
             turn.shaken = true;
         }
-        self.timers.something_moved(self.last_now);
     }
+}
+
+/// A person takes `needs-human` off by its label or by its status: either will do (DESIGN.md 2.4).
+fn human_cleared(before: &Ticket, after: &Ticket) -> bool {
+    let label = |t: &Ticket| t.has_label("needs-human");
+    let status = |t: &Ticket| t.orphan_status == Some(OrphanStatus::NeedsHuman);
+    (label(before) && !label(after)) || (status(before) && !status(after))
 }
 
 /// Whether any gate, of this ticket or of others, can come out differently.

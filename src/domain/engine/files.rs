@@ -32,7 +32,8 @@ struct Cooling {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
     cooling: BTreeMap<PathBuf, Cooling>,
-    doubted: BTreeSet<PathBuf>,
+    /// Since when each is doubted.
+    doubted: BTreeMap<PathBuf, Timestamp>,
 }
 
 impl Files {
@@ -54,11 +55,17 @@ impl Files {
         None
     }
 
-    fn look_again(&mut self, path: &Path, now: Timestamp) {
-        self.doubted.insert(path.to_owned());
+    /// Whether what was read at this path is not to be believed yet; it is then read again in time. Looks in between
+    /// (a further notice, a kick's refresh) do not count as the second one.
+    fn doubt(&mut self, path: &Path, now: Timestamp) -> bool {
+        let again = *self.doubted.entry(path.to_owned()).or_insert(now) + SECOND_LOOK;
+        if again <= now {
+            return false;
+        }
         let known =
             self.cooling.entry(path.to_owned()).or_insert(Cooling { read_at: now, noticed_at: None, due: None });
-        known.due = Some(known.due.map_or(now + SECOND_LOOK, |due| due.min(now + SECOND_LOOK)));
+        known.due = Some(known.due.map_or(again, |due| due.min(again)));
+        true
     }
 
     /// The paths whose read is due; forgets those that have cooled down.
@@ -76,12 +83,20 @@ impl Files {
         due
     }
 
+    /// Whether what is known of this path may be gone.
+    pub(super) fn doubts(&self, path: &Path) -> bool {
+        self.doubted.contains_key(path)
+    }
+
     /// The next due time.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.cooling.values().filter_map(|known| known.due).min()
     }
 
     pub(super) fn shift(&mut self, by: TimeDelta) {
+        for since in self.doubted.values_mut() {
+            *since -= by;
+        }
         for known in self.cooling.values_mut() {
             known.read_at -= by;
             for at in [&mut known.noticed_at, &mut known.due].into_iter().flatten() {
@@ -127,11 +142,11 @@ impl Engine {
     fn file_read(&mut self, path: PathBuf, entry: Entry, now: Timestamp) {
         let was_ticket = matches!(self.backlog.at(&path), Some(Entry::Ticket(_)));
         let worse = was_ticket && !matches!(entry, Entry::Ticket(_));
-        if worse && !self.files.doubted.contains(&path) {
-            self.files.look_again(&path, now);
+        if worse && self.files.doubt(&path, now) {
             return;
         }
-        self.files.doubted.remove(&path);
+        // While it was in doubt it was on no list.
+        self.stirred |= self.files.doubted.remove(&path).is_some();
         if let Some(diff) = self.backlog.put(path, entry) {
             self.changed(&diff, &Actor::Unknown, now);
         }

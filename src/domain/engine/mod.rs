@@ -54,6 +54,8 @@ pub struct Engine {
     active: BTreeSet<TicketId>,
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
+    /// Something became new to the Orchestrator since the last decision.
+    stirred: bool,
     kicks: u64,
     editor_name: String,
     last_now: Timestamp,
@@ -77,6 +79,7 @@ impl Engine {
             held: BTreeSet::new(),
             active: BTreeSet::new(),
             gates_stale: false,
+            stirred: false,
             kicks: 0,
             editor_name: String::new(),
             last_now: now,
@@ -118,6 +121,7 @@ impl Engine {
         self.fire_timers(now);
         self.judge_active(now);
         self.judge_gates(now);
+        self.notice_news(now);
         self.decide_if_due(now);
     }
 

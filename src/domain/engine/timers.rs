@@ -1,5 +1,7 @@
 //! Due times: each is one moment, never repeated without a new cause (DESIGN.md section 5).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono::TimeDelta;
 use serde_json::json;
 
@@ -17,27 +19,47 @@ const UNMOVED: TimeDelta = TimeDelta::minutes(60);
 /// How often the main worktree is probed while the dirty gate alone holds a ticket.
 const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
-/// Since when nothing moves, and what was made of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Timers {
-    quiet_since: Option<Timestamp>,
+/// How long after a turn its last edit of a file may still be noticed: debounce and a watcher's lag.
+const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
+
+/// Since when a seen item lies where it is, and what was made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lying {
+    since: Timestamp,
     alerted: bool,
     reoffered: bool,
+}
+
+/// Due times that are nobody else's. Each seen item has its own: what happens to others must not put it off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Timers {
+    turn_ended_at: Option<Timestamp>,
+    lying: BTreeMap<TicketId, Lying>,
     probe_at: Option<Timestamp>,
     brake_until: Option<Timestamp>,
 }
 
 impl Timers {
-    pub(super) fn idle_since(&mut self, now: Timestamp) {
-        self.quiet_since = Some(now);
-        self.alerted = false;
-        self.reoffered = false;
+    pub(super) fn turn_ended(&mut self, now: Timestamp) {
+        self.turn_ended_at = Some(now);
     }
 
-    pub(super) fn something_moved(&mut self, now: Timestamp) {
-        if self.quiet_since.is_some() {
-            self.idle_since(now);
-        }
+    /// Whether a change noticed now may still be the doing of the turn that has ended.
+    pub(super) fn turn_just_ended(&self, now: Timestamp) -> bool {
+        self.turn_ended_at.is_some_and(|at| now - at < LATE_NOTICE)
+    }
+
+    pub(super) fn lies_since(&mut self, ids: &[TicketId], now: Timestamp) {
+        let lying = Lying { since: now, alerted: false, reoffered: false };
+        self.lying.extend(ids.iter().map(|id| (id.clone(), lying.clone())));
+    }
+
+    pub(super) fn moved(&mut self, id: &TicketId) {
+        self.lying.remove(id);
+    }
+
+    pub(super) fn all_moved(&mut self) {
+        self.lying.clear();
     }
 }
 
@@ -46,8 +68,9 @@ impl Engine {
     pub fn next_wake(&self) -> Option<Timestamp> {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
-        let quiet = self.timers.quiet_since.filter(|_| !self.ledger.seen.is_empty() && self.is_idle());
-        let reoffer = self.policy.kick.reoffer_idle.filter(|_| !self.timers.reoffered);
+        let lying = || self.timers.lying.values().filter(|_| self.is_idle());
+        let unmoved = lying().filter(|l| !l.alerted).map(|l| l.since + UNMOVED).min();
+        let reoffer = self.policy.kick.reoffer_idle;
         let times = [
             self.files.next(),
             self.boundaries.due(self.last_now).filter(|_| deciding),
@@ -55,8 +78,8 @@ impl Engine {
             saved.backing_off_until,
             self.timers.brake_until,
             self.timers.probe_at,
-            quiet.filter(|_| !self.timers.alerted).map(|since| since + UNMOVED),
-            quiet.and_then(|since| reoffer.map(|after| since + after)),
+            unmoved,
+            reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
             self.active_until(),
         ];
         times.into_iter().flatten().min()
@@ -105,30 +128,45 @@ impl Engine {
 
     /// Nothing is ever both idle and silent.
     fn watch_quiet(&mut self, now: Timestamp) {
-        let Some(since) = self.timers.quiet_since.filter(|_| self.is_idle() && !self.ledger.seen.is_empty()) else {
+        if !self.is_idle() {
             return;
-        };
-        if !self.timers.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| now - since >= after) {
-            self.timers.reoffered = true;
+        }
+        let mut reoffer = false;
+        let mut unmoved = BTreeSet::new();
+        for (id, lying) in &mut self.timers.lying {
+            let lain = now - lying.since;
+            if !lying.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| lain >= after) {
+                lying.reoffered = true;
+                reoffer = true;
+            }
+            if !lying.alerted && lain >= UNMOVED {
+                lying.alerted = true;
+                unmoved.insert(id.clone());
+            }
+        }
+        if reoffer {
             self.reach_boundary(Boundary::ReofferIdle);
         }
-        if !self.timers.alerted && now - since >= UNMOVED {
-            self.timers.alerted = true;
-            let ids: Vec<_> =
-                self.attention(false, now).items.iter().filter(|i| i.seen).map(|i| i.id.clone()).collect();
-            if !ids.is_empty() {
-                let what = "seen by the Orchestrator and not moved for 60 minutes, while it is idle";
-                let data = json!({"what": what, "items": ids});
-                self.record(RecordKind::Inbox, None, data.clone(), now);
-                self.record(RecordKind::Alert, None, data, now);
-            }
+        if !unmoved.is_empty() {
+            self.show_unmoved(&unmoved, now);
+        }
+    }
+
+    fn show_unmoved(&mut self, unmoved: &BTreeSet<TicketId>, now: Timestamp) {
+        let list = self.attention(false, now).items;
+        let ids: Vec<_> = list.iter().map(|item| &item.id).filter(|id| unmoved.contains(*id)).collect();
+        if !ids.is_empty() {
+            let what = "seen by the Orchestrator and not moved for 60 minutes, while it is idle";
+            let data = json!({"what": what, "items": ids});
+            self.record(RecordKind::Inbox, None, data.clone(), now);
+            self.record(RecordKind::Alert, None, data, now);
         }
     }
 
     /// A ticket that is no longer active is a finished delegate: claim released or stale, Pod gone, step overdue,
     /// state changed.
     pub(super) fn judge_active(&mut self, now: Timestamp) {
-        let active: std::collections::BTreeSet<TicketId> = self
+        let active: BTreeSet<TicketId> = self
             .backlog
             .inprogress()
             .iter()
@@ -150,7 +188,7 @@ impl Engine {
         if !std::mem::take(&mut self.gates_stale) {
             return;
         }
-        let mut held = std::collections::BTreeSet::new();
+        let mut held = BTreeSet::new();
         let mut lapsed = Vec::new();
         let mut dirty_alone = false;
         for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
@@ -193,8 +231,10 @@ impl Engine {
         self.files.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
-        let timers = [&mut self.timers.quiet_since, &mut self.timers.probe_at, &mut self.timers.brake_until];
-        for at in timers.into_iter().flatten() {
+        let timers = &mut self.timers;
+        let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
+        let times = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
+        for at in times.into_iter().flatten().chain(lying) {
             *at -= back;
         }
     }

@@ -145,7 +145,7 @@ impl Engine {
             _ => return,
         };
         self.orchestrator = Orchestrator::Idle { since: now };
-        self.timers.idle_since(now);
+        self.timers.turn_ended(now);
         let jitter = f64::from(jitter) / 1000.0;
         let failed = match outcome {
             TurnOutcome::Succeeded | TurnOutcome::Unknown => {
@@ -161,7 +161,10 @@ impl Engine {
         if delivered && failed.is_none() {
             self.note_shown_gated(&turn);
         }
-        if delivered && !turn.progress && !turn.adopted {
+        if turn.progress {
+            // As long as the Orchestrator gets somewhere, it is asked for the next step.
+            self.all_unseen();
+        } else if delivered && !turn.adopted {
             self.without_progress(&turn, failed.is_none(), now);
         }
         let seconds = (now - turn.since).num_milliseconds();
@@ -182,7 +185,8 @@ impl Engine {
         self.ledger.fruitless_turn(now);
         if may_be_seen && !turn.shaken {
             let seen = turn.handed.iter().map(|item| &item.id).filter(|id| !turn.changed.contains(*id));
-            self.ledger.seen.extend(seen.cloned());
+            let seen: Vec<_> = seen.cloned().collect();
+            self.now_seen(seen, now);
         }
         if self.ledger.just_ignored() {
             self.alert(
