@@ -14,4 +14,6 @@ pub mod api;
 
 pub mod http;
 
+pub mod app;
+
 pub mod cli;

@@ -19,6 +19,10 @@ pub struct Environment {
     pub state_home: Option<PathBuf>,
     /// `XDG_RUNTIME_DIR`, if absolute.
     pub runtime: Option<PathBuf>,
+    /// The login name: `USER`, else `LOGNAME`.
+    pub login: Option<String>,
+    /// `VISUAL`, else `EDITOR`: a program and plain arguments.
+    pub editor: Option<String>,
     /// The user that the process acts as.
     pub user: u32,
 }
@@ -27,6 +31,7 @@ impl Environment {
     /// Reads it. Fails where the current folder is gone.
     pub fn read() -> io::Result<Self> {
         let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         // The XDG specification: a relative path is to be ignored.
         let absolute = |name: &str| path(name).filter(|path| path.is_absolute());
         Ok(Self {
@@ -35,6 +40,8 @@ impl Environment {
             home: absolute("HOME"),
             state_home: absolute("XDG_STATE_HOME"),
             runtime: absolute("XDG_RUNTIME_DIR"),
+            login: text("USER").or_else(|| text("LOGNAME")),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             user: rustix::process::geteuid().as_raw(),
         })
     }

@@ -70,7 +70,7 @@ impl App {
 
     /// 32 bits of chance.
     pub fn random(&self) -> u32 {
-        u32::try_from(ulid::Ulid::new().random() & u128::from(u32::MAX)).unwrap_or_default()
+        u32::try_from(ulid::Ulid::generate().random() & u128::from(u32::MAX)).unwrap_or_default()
     }
 
     /// The names that files use.
@@ -146,7 +146,8 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        let mut host = Host::once(self.policy(), self.ports(), self.found(request)).map_err(|error| self.unreadable(&error))?;
+        let mut host =
+            Host::once(self.policy(), self.ports()?, self.found(request)).map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
     }
@@ -157,7 +158,8 @@ impl App {
             let tickets = self.tickets();
             let guesses = tickets.guesses(&TicketId::new(id));
             let found: Vec<_> = guesses.into_iter().map(|path| (path.clone(), tickets.read(&path))).collect();
-            let found: Vec<_> = found.into_iter().filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
+            let found: Vec<_> =
+                found.into_iter().filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
             if !found.is_empty() {
                 return Found::Only(found);
             }
@@ -181,12 +183,7 @@ impl App {
     }
 
     fn tickets(&self) -> TicketFolder {
-        TicketFolder::new(
-            &self.workspace.root,
-            &self.config.tickets_root,
-            self.state.ticket_locks(),
-            self.keys(),
-        )
+        TicketFolder::new(&self.workspace.root, &self.config.tickets_root, self.state.ticket_locks(), self.keys())
     }
 
     fn worktree(&self) -> GitWorktree {
@@ -194,16 +191,20 @@ impl App {
         GitWorktree::new(&self.workspace.root, self.workspace.git_common_dir.as_deref(), &folder)
     }
 
-    fn ports(&self) -> Ports {
+    fn processes() -> Result<SystemProcesses, Failure> {
+        SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
+    }
+
+    fn ports(&self) -> Result<Ports, Failure> {
         let store = self.store().ok().map(|store| Box::new(store) as Box<dyn Store>);
-        Ports {
+        Ok(Ports {
             tickets: Arc::new(self.tickets()),
             store,
-            processes: Arc::new(SystemProcesses),
+            processes: Arc::new(Self::processes()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),
-        }
+        })
     }
 
     fn store(&self) -> Result<SqliteStore, Failure> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -31,7 +31,7 @@ impl App {
         self.workspace
             .create_state_dir()
             .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
-        let lock = self.take_lock()?;
+        let lock = Arc::new(self.take_lock()?);
         start_log();
         let (mail, inbox) = mpsc::channel();
         let watcher = {
@@ -49,11 +49,11 @@ impl App {
             policy: self.policy(),
             reach: self.reach(),
             command: self.command(),
-            session: format!("s-{}", ulid::Ulid::new().to_string().to_lowercase()),
+            session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
         };
         let about = self.about(Some(watcher.backend().to_string()));
-        let mut host =
-            Host::daemon(beginning, self.ports(), (mail.clone(), inbox), about).map_err(|error| self.unreadable(&error))?;
+        let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
+            .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -62,7 +62,7 @@ impl App {
         runtime.spawn(listen(self.socket.clone(), mail.clone()));
         runtime.spawn(signals(mail.clone()));
         let path = self.state.daemon_lock();
-        runtime.spawn(guard(lock.clone_watch(), path, mail));
+        runtime.spawn(guard(Arc::clone(&lock), path, mail));
         tracing::info!(workspace = %self.workspace.root.display(), pid = std::process::id(), "the daemon runs");
         let why = host.run();
         if why == Stop::Asked {
@@ -81,7 +81,9 @@ impl App {
         for _ in 0..20 {
             match DaemonLock::acquire(&path) {
                 Ok(lock) => return Ok(lock),
-                Err(crate::adapters::daemon_lock::NotAcquired::Held { .. }) => std::thread::sleep(Duration::from_millis(25)),
+                Err(crate::adapters::daemon_lock::NotAcquired::Held { .. }) => {
+                    std::thread::sleep(Duration::from_millis(25))
+                }
                 Err(error) => return Err(Failure::failed(format!("{}: {error}", path.display()))),
             }
         }
@@ -138,7 +140,7 @@ async fn signals(mail: mpsc::Sender<Message>) {
 }
 
 /// A daemon whose lock file was replaced is not the workspace's any more, and ends.
-async fn guard(lock: DaemonLock, path: std::path::PathBuf, mail: mpsc::Sender<Message>) {
+async fn guard(lock: Arc<DaemonLock>, path: std::path::PathBuf, mail: mpsc::Sender<Message>) {
     loop {
         tokio::time::sleep(LOOK_AT_LOCK).await;
         if !lock.still_ours() {

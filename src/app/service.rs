@@ -74,7 +74,8 @@ impl App {
             thread::sleep(PAUSE);
         }
         let seconds = STARTING.as_secs();
-        Err(Failure::failed(format!("the daemon did not answer within {seconds} s")).evidence(last_lines(&self.state.log(), 5)))
+        Err(Failure::failed(format!("the daemon did not answer within {seconds} s"))
+            .evidence(last_lines(&self.state.log(), 5)))
     }
 
     fn started(&self, already: bool) -> Result<Started, Failure> {
@@ -95,7 +96,8 @@ impl App {
         if fs::metadata(&log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
             let _ = fs::rename(&log, log.with_extension("log.1"));
         }
-        let output = OpenOptions::new().append(true).create(true).mode(0o600).open(&log).map_err(|e| failed(&log, e))?;
+        let output =
+            OpenOptions::new().append(true).create(true).mode(0o600).open(&log).map_err(|e| failed(&log, e))?;
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
         Command::new(&program)
@@ -127,7 +129,7 @@ impl App {
             }
             thread::sleep(PAUSE);
         }
-        let processes = crate::adapters::processes::SystemProcesses;
+        let processes = Self::processes()?;
         let pods = self.state.pods().unwrap_or_default();
         let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
         Ok(Stopped { version: VERSION, pid, pods })

@@ -25,9 +25,9 @@ impl App {
             Trust::NeverTrusted => {
                 Reach::No("the configured Orchestrator command is not trusted yet: look at it with `yoi trust`".into())
             }
-            Trust::Changed => {
-                Reach::No("the Orchestrator command has changed since it was trusted: look at it with `yoi trust`".into())
-            }
+            Trust::Changed => Reach::No(
+                "the Orchestrator command has changed since it was trusted: look at it with `yoi trust`".into(),
+            ),
         }
     }
 
@@ -104,7 +104,8 @@ impl App {
                 if plain && path.is_file() {
                     Ok(path)
                 } else {
-                    Err(Failure::failed(format!("no turn of kick `{kick}` is kept")).hint("`yoi events` shows the kicks"))
+                    Err(Failure::failed(format!("no turn of kick `{kick}` is kept"))
+                        .hint("`yoi events` shows the kicks"))
                 }
             }
         }

@@ -10,6 +10,7 @@ use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::{self, Workspace, WorkspaceError};
 use crate::api::failure::Failure;
 use crate::api::settings::TrustStatus;
+use crate::app::App;
 use crate::config::{self, Config, ConfigError};
 
 /// The environment of one run of the program.
@@ -38,6 +39,14 @@ impl Context {
         let workspace = self.workspace()?;
         let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
         Ok((workspace, config))
+    }
+
+    /// The workspace, opened.
+    pub fn open(&self) -> Result<App, Failure> {
+        let (workspace, config) = self.settings()?;
+        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(&config))
+            .map_err(|error| trust_failed(&error))?;
+        App::new(self.environment.clone(), workspace, config, trust)
     }
 
     /// Whether the commands of a configuration take effect.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::view::EventView;
+use crate::domain::ticket::TicketId;
 use crate::ports::Query;
 use crate::text::{duration, timestamp};
 
@@ -36,7 +37,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let app = context.open()?;
     let since = arguments.since.as_deref().map(|text| moment(text, app.now())).transpose()?;
     let ticket = arguments.ticket.clone();
-    let query = Query { after: None, ticket: ticket.clone().map(Into::into), since, newest: arguments.newest };
+    let query = Query { after: None, ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest };
     let events = app.events(&query)?;
     let mut last = app.newest_event()?;
     for event in &events {

@@ -29,7 +29,10 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let ticket = &view.ticket;
     let state = ticket.state.as_deref().unwrap_or("?");
     let class = ticket.class.as_ref().map(|class| format!(" · {class}")).unwrap_or_default();
-    output::print(&output::harmless(&format!("{} · {state}{class} · {} · {}", ticket.id, ticket.priority, ticket.path)))?;
+    output::print(&output::harmless(&format!(
+        "{} · {state}{class} · {} · {}",
+        ticket.id, ticket.priority, ticket.path
+    )))?;
     for problem in &ticket.problems {
         let place = output::place(&ticket.path, problem.line, problem.column);
         output::print(&output::harmless(&format!("! {place}: {}", problem.message)))?;

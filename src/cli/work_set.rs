@@ -25,17 +25,25 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     }
     let view: WorkSetView = output::view(answer)?;
     let mut lines = vec![format!("session {}", view.session)];
-    section(&mut lines, "taken in", view.entries.iter().map(|ticket| {
-        let order = ticket.order.map(|n| format!("#{n} ")).unwrap_or_default();
-        let waiting = ticket.waiting.as_ref().map(|w| format!(" — waits ({}): {}", w.kind, w.detail));
-        let awaited = ticket.awaited.as_ref().map(|a| format!(" — awaits `{}` until {}", a.step, a.due));
-        let note = waiting.or(awaited).unwrap_or_default();
-        format!("{order}{} ({}) {}{note}", ticket.id, ticket.class.as_deref().unwrap_or("-"), ticket.title)
-    }));
-    section(&mut lines, "next", view.next.iter().map(|item| {
-        let seen = if item.seen { ", seen" } else { "" };
-        format!("{} ({}{seen}) {} — {}", item.id, item.class, item.title, item.reason)
-    }));
+    section(
+        &mut lines,
+        "taken in",
+        view.entries.iter().map(|ticket| {
+            let order = ticket.order.map(|n| format!("#{n} ")).unwrap_or_default();
+            let waiting = ticket.waiting.as_ref().map(|w| format!(" — waits ({}): {}", w.kind, w.detail));
+            let awaited = ticket.awaited.as_ref().map(|a| format!(" — awaits `{}` until {}", a.step, a.due));
+            let note = waiting.or(awaited).unwrap_or_default();
+            format!("{order}{} ({}) {}{note}", ticket.id, ticket.class.as_deref().unwrap_or("-"), ticket.title)
+        }),
+    );
+    section(
+        &mut lines,
+        "next",
+        view.next.iter().map(|item| {
+            let seen = if item.seen { ", seen" } else { "" };
+            format!("{} ({}{seen}) {} — {}", item.id, item.class, item.title, item.reason)
+        }),
+    );
     section(&mut lines, "waiting", view.waiting.iter().map(|held| format!("{} — {}", held.id, held.reason)));
     let back = view.holding_back.iter().map(|held| format!("{} — {}", held.id, held.reason));
     section(&mut lines, "holding kicks for queued work back", back);

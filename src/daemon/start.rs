@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::{Command, Host, Message, Ports};
+use super::{About, Command, Host, Message, Ports};
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
@@ -37,6 +37,7 @@ impl Host {
         beginning: Beginning,
         mut ports: Ports,
         (mail, inbox): (Sender<Message>, Receiver<Message>),
+        about: About,
     ) -> io::Result<Self> {
         let files = ports.tickets.scan()?;
         let mut trouble = None;
@@ -72,6 +73,7 @@ impl Host {
         }
         let mut host = Self::new(ports, beginning.command, true, mail, inbox);
         host.store_trouble = trouble;
+        host.about = about;
         host.tell(Event::Started(Box::new(start)));
         Ok(host)
     }

@@ -8,7 +8,7 @@ use crate::domain::classify::clock;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
-use crate::domain::lifecycle::plan_move;
+use crate::domain::lifecycle::{plan_move, settable};
 use crate::domain::obstruction::refuse_write;
 use crate::domain::policy::DirtyGate;
 use crate::domain::refusal::Refusal;
@@ -119,6 +119,7 @@ impl Host {
 
     /// Sets frontmatter keys other than the state.
     pub fn set_keys(&mut self, id: &TicketId, changes: &[Change], actor: Actor) -> Result<(Ticket, Ticket), VerbError> {
+        changes.iter().try_for_each(|change| settable(change.key()))?;
         let path = self.writable(id)?;
         let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
         self.written(&path, after.clone(), actor, None);

@@ -133,6 +133,19 @@ pub fn entry_unstamped(ticket: &Ticket, since: Timestamp, now: Timestamp) -> boo
     !ticket.stamps.queued_at.is_some_and(|at| at + chrono::TimeDelta::seconds(1) >= since && at <= now + slack)
 }
 
+/// Whether `set` may change a key: the state goes by moves, an acceptance is recorded by `accept` alone.
+pub fn settable(key: &str) -> Result<(), Refusal> {
+    match key {
+        "state" => {
+            Err(Refusal::new("the state is changed by `yoi move`, not by a bare edit").hint("yoi move ID STATE"))
+        }
+        "accepted_by" | "accepted_at" => {
+            Err(Refusal::new(format!("`{key}` is recorded by an acceptance alone")).hint("yoi accept ID"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What happens to a ticket when one of the worker's or Orchestrator's verbs is through with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is a row of the table in DESIGN.md 2.4")]

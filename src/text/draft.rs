@@ -111,7 +111,19 @@ mod tests {
 
     #[test]
     fn whatever_the_title_the_draft_reads_as_it() {
-        for title in ["plain", "a: b # c", "say \"no\" \\ yes", "- x", "[y]", "'", "日本", "$1 & \\0", "null", "0010", "tab\u{7}"] {
+        for title in [
+            "plain",
+            "a: b # c",
+            "say \"no\" \\ yes",
+            "- x",
+            "[y]",
+            "'",
+            "日本",
+            "$1 & \\0",
+            "null",
+            "0010",
+            "tab\u{7}",
+        ] {
             let labels = ["agent-ready".to_owned(), "a, b".to_owned(), "no".to_owned()];
             let now = chrono::DateTime::from_timestamp(1_800_000_000, 0).unwrap();
             let keys = KeyMap::default();
