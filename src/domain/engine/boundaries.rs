@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Engine, Orchestrator, RecordKind};
 use crate::domain::attention::{Attention, View, attention};
 use crate::domain::kick::{Boundary, Causes, Decision, Suppression, decide};
-use crate::domain::ticket::Timestamp;
+use crate::domain::ticket::{TicketId, Timestamp};
 
 /// How long after a decision further boundaries are joined.
 const JOIN: TimeDelta = TimeDelta::milliseconds(200);
@@ -117,7 +117,7 @@ impl Engine {
             now,
         });
         // What may just have vanished is not announced; it is on the list again when it has been looked at twice.
-        let there = |id| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
+        let there = |id: &TicketId| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
         list.items.retain(|item| there(&item.id));
         list
     }

@@ -147,8 +147,6 @@ impl Engine {
         }
         // While it was in doubt it was on no list.
         self.stirred |= self.files.doubted.remove(&path).is_some();
-        if let Some(diff) = self.backlog.put(path, entry) {
-            self.changed(&diff, &Actor::Unknown, now);
-        }
+        self.take_in_file(path, entry, &Actor::Unknown, now);
     }
 }

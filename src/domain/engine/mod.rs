@@ -15,7 +15,7 @@ mod start;
 mod timers;
 mod turns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
 pub use boundaries::LastDecision;
@@ -32,6 +32,7 @@ use super::policy::Policy;
 use super::ticket::{TicketId, Timestamp};
 use super::workset::WorkSet;
 use boundaries::Boundaries;
+use changes::Known;
 use files::Files;
 use timers::Timers;
 
@@ -47,6 +48,8 @@ pub struct Engine {
     orchestrator: Orchestrator,
     boundaries: Boundaries,
     files: Files,
+    /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
+    unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
     /// Queued tickets that some gate held when gates were last judged.
     held: BTreeSet<TicketId>,
@@ -75,6 +78,7 @@ impl Engine {
             orchestrator: Orchestrator::Idle { since: now },
             boundaries: Boundaries::default(),
             files: Files::default(),
+            unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
             active: BTreeSet::new(),

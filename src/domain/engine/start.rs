@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::changes::Known;
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
 use crate::domain::kick::Boundary;
 use crate::domain::lifecycle::entry_unstamped;
@@ -91,7 +92,13 @@ impl Engine {
                 "do": "write queued_at into the file, or move it to ready and back to queued"});
             self.record(RecordKind::Inbox, Some(&id), data, now);
         }
-        self.save_all_seen(&recorded.unwrap_or_default(), now);
+        let known = recorded.unwrap_or_default();
+        for (id, last) in &known {
+            if self.backlog.get(id).is_none() && self.backlog.paths_of(id).next().is_some() {
+                self.unreadable.insert(id.clone(), Known { state: last.state, ticket: None });
+            }
+        }
+        self.save_all_seen(&known, now);
     }
 
     fn save_all_seen(&mut self, known: &BTreeMap<TicketId, LastSeen>, now: Timestamp) {
