@@ -141,6 +141,23 @@ fn a_ticket_moved_to_a_folder_stays_what_it_is() {
 }
 
 #[test]
+fn active_work_stays_active_while_its_file_moves() {
+    for order in [[PATH, "tickets/sub/a.md"], ["tickets/sub/a.md", PATH]] {
+        let mut host = planned(accepted("a"));
+        host.delegate("a", "coder", 900);
+        host.add(queued("b"));
+        let kicks = host.kicks.len();
+        let moved = sealed(with(host.ticket("a"), |t| t.path = "tickets/sub/a.md".into()), "0");
+        host.files.remove(&std::path::PathBuf::from(PATH));
+        host.files.insert("tickets/sub/a.md".into(), Entry::Ticket(moved));
+        host.tell(Event::PathsNoticed(order.map(Into::into).to_vec()));
+        host.run(10);
+        assert_eq!(host.handed(kicks), [""; 0], "{order:?}");
+        assert!(host.engine.backlog().faults().is_empty());
+    }
+}
+
+#[test]
 fn of_two_files_with_one_id_neither_is_started() {
     let mut host = Host::new(Policy::default(), [queued("a"), queued("b")]);
     host.finish_turn(TurnOutcome::Succeeded);
