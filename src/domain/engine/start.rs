@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use chrono::TimeDelta;
 use serde_json::json;
 
 use super::changes::Known;
@@ -27,6 +28,10 @@ impl Engine {
         self.reach = start.reach;
         self.editor_name = start.editor_name;
         self.ledger.saved = start.ledger;
+        // A clock set back between two daemons must not make any wait longer either.
+        if let Some(back) = start.recorded_at.map(|last| last - now).filter(|back| *back > TimeDelta::zero()) {
+            self.ledger.shift(back);
+        }
         self.facts.dirty = start.dirty;
         for (path, entry) in start.files {
             self.backlog.put(path, entry);

@@ -231,6 +231,7 @@ impl Engine {
         self.files.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
+        self.work_set.shift(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let times = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
