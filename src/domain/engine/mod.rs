@@ -34,7 +34,7 @@ use super::workset::WorkSet;
 use boundaries::Boundaries;
 use changes::Known;
 use files::Files;
-use timers::Timers;
+use timers::{Sign, Timers};
 
 /// The state of one workspace, and everything that is decided about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +53,8 @@ pub struct Engine {
     timers: Timers,
     /// Queued tickets that some gate held when gates were last judged.
     held: BTreeSet<TicketId>,
-    /// Tickets that were `active_inprogress` after the last step.
-    active: BTreeSet<TicketId>,
+    /// What showed, after the last step, that delegated work is under way.
+    under_way: BTreeSet<(TicketId, Sign)>,
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
     /// Something became new to the Orchestrator since the last decision.
@@ -81,7 +81,7 @@ impl Engine {
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
-            active: BTreeSet::new(),
+            under_way: BTreeSet::new(),
             gates_stale: false,
             stirred: false,
             kicks: 0,
