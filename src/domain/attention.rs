@@ -99,7 +99,8 @@ pub fn attention(view: View<'_>) -> Attention {
 
 /// Unseen first, then class, the Orchestrator's own order (planned tickets only), priority, age, id.
 fn order(ticket: &Ticket, item: &Item, work_set: &WorkSet) -> impl Ord + use<> {
-    let planned = work_set.get(&ticket.id).and_then(|note| note.order);
+    let note = work_set.get(&ticket.id).filter(|_| item.class == Class::PlannedQueued);
+    let planned = note.and_then(|note| note.order);
     let since = ticket.stamps.queued_at.or(ticket.stamps.created_at);
     (item.seen, item.class, planned.is_none(), planned, ticket.priority, since.is_none(), since, ticket.id.clone())
 }

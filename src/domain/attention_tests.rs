@@ -208,6 +208,19 @@ fn unseen_first_then_class_priority_and_age() {
 }
 
 #[test]
+fn the_orchestrators_order_ranks_planned_tickets_alone() {
+    let all = || {
+        vec![accepted("a"), with(accepted("b"), |t| t.priority = Priority::new(0).unwrap()), queued("p"), queued("q")]
+    };
+    let ordered = board(all(), |b| {
+        plan(b, "a", Some(1));
+        plan(b, "p", None);
+        plan(b, "q", Some(9));
+    });
+    check(&ordered, "b a q p |");
+}
+
+#[test]
 fn titles_are_cut_to_120_characters() {
     for (length, expected) in [(119, 119), (120, 120), (121, 120), (4000, 120)] {
         let it = with(queued("n"), |t| t.title = "ü".repeat(length));

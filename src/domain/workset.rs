@@ -144,6 +144,13 @@ impl WorkSet {
         entries
     }
 
+    /// A clock that jumped back by `by` must not make any step overdue later.
+    pub fn shift(&mut self, by: TimeDelta) {
+        for awaited in self.notes.values_mut().filter_map(|note| note.awaited.as_mut()) {
+            awaited.due -= by;
+        }
+    }
+
     /// Every entry, by id.
     pub fn iter(&self) -> impl Iterator<Item = (&TicketId, &Note)> {
         self.notes.iter()

@@ -1,5 +1,7 @@
 //! What follows from a ticket's change: entries into the queue, progress, what is no longer seen, history.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::start::{last_seen, needs_human};
@@ -14,12 +16,42 @@ use crate::domain::workset::WaitKind;
 /// How long before it is noticed an entry into the queue can have happened while the daemon was watching.
 const NOTICE_SLACK: chrono::TimeDelta = chrono::TimeDelta::seconds(60);
 
+/// A ticket as it was before its file could not be read any more.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Known {
+    /// Its state then.
+    pub(super) state: Option<State>,
+    /// As it was read then; None where only a former daemon read it.
+    pub(super) ticket: Option<Ticket>,
+}
+
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
         self.files.read_by_us(&path, now);
-        if let Some(diff) = self.backlog.put(path, Entry::Ticket(ticket)) {
-            self.changed(&diff, by, now);
+        self.take_in_file(path, Entry::Ticket(ticket), by, now);
+    }
+
+    /// A file is now this. A ticket that cannot be read, or whose id another file has too, is out of sight, but has
+    /// not left its state: it is compared with what it was as soon as it is back.
+    pub(super) fn take_in_file(&mut self, path: PathBuf, entry: Entry, by: &Actor, now: Timestamp) {
+        if let Some(mut diff) = self.backlog.put(path, entry) {
+            if diff.after.is_none() && self.backlog.paths_of(&diff.id).next().is_some() {
+                let state = diff.before.as_ref().and_then(|t| t.state);
+                self.unreadable.insert(diff.id, Known { state, ticket: diff.before });
+                self.gates_stale = true;
+                return;
+            }
+            let known = self.unreadable.remove(&diff.id);
+            let from = known.as_ref().map_or_else(|| diff.before.as_ref().and_then(|t| t.state), |known| known.state);
+            diff.before = diff.before.or_else(|| known.and_then(|known| known.ticket));
+            self.changed(&diff, from, by, now);
+        }
+        let gone = self.unreadable.keys().filter(|id| self.backlog.paths_of(id).next().is_none());
+        for id in gone.cloned().collect::<Vec<_>>() {
+            if let Some(known) = self.unreadable.remove(&id) {
+                self.changed(&Diff { id, before: known.ticket, after: None }, known.state, by, now);
+            }
         }
     }
 
@@ -28,9 +60,8 @@ impl Engine {
     }
 
     /// One ticket is not what it was.
-    pub(super) fn changed(&mut self, diff: &Diff, by: &Actor, now: Timestamp) {
+    fn changed(&mut self, diff: &Diff, from: Option<State>, by: &Actor, now: Timestamp) {
         let (before, after) = (diff.before.as_ref(), diff.after.as_ref());
-        let from = before.and_then(|t| t.state);
         let to = after.and_then(|t| t.state);
         let meant = before.map(|t| t.meaning) != after.map(|t| t.meaning);
         let cleared = *by != Actor::Daemon && before.zip(after).is_some_and(|(a, b)| human_cleared(a, b));

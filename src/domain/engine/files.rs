@@ -140,15 +140,28 @@ impl Engine {
     }
 
     fn file_read(&mut self, path: PathBuf, entry: Entry, now: Timestamp) {
-        let was_ticket = matches!(self.backlog.at(&path), Some(Entry::Ticket(_)));
-        let worse = was_ticket && !matches!(entry, Entry::Ticket(_));
-        if worse && self.files.doubt(&path, now) {
+        let known = match self.backlog.at(&path) {
+            Some(Entry::Ticket(known)) => Some(known.id.clone()),
+            _ => None,
+        };
+        let worse = !matches!(entry, Entry::Ticket(_));
+        // Where another file has the id, this one has moved: there is nothing to wait for.
+        let alone = known.is_some_and(|id| self.backlog.paths_of(&id).count() == 1);
+        if worse && alone && self.files.doubt(&path, now) {
             return;
         }
         // While it was in doubt it was on no list.
         self.stirred |= self.files.doubted.remove(&path).is_some();
-        if let Some(diff) = self.backlog.put(path, entry) {
-            self.changed(&diff, &Actor::Unknown, now);
+        let id = match &entry {
+            Entry::Ticket(ticket) => Some(ticket.id.clone()),
+            _ => None,
+        };
+        self.take_in_file(path.clone(), entry, &Actor::Unknown, now);
+        let vanished = |at: &&PathBuf| **at != path && self.files.doubts(at);
+        let moved = id.iter().flat_map(|id| self.backlog.paths_of(id)).filter(vanished);
+        for from in moved.cloned().collect::<Vec<_>>() {
+            self.files.doubted.remove(&from);
+            self.take_in_file(from, Entry::Absent, &Actor::Unknown, now);
         }
     }
 }

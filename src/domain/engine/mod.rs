@@ -15,7 +15,7 @@ mod start;
 mod timers;
 mod turns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
 pub use boundaries::LastDecision;
@@ -32,8 +32,9 @@ use super::policy::Policy;
 use super::ticket::{TicketId, Timestamp};
 use super::workset::WorkSet;
 use boundaries::Boundaries;
+use changes::Known;
 use files::Files;
-use timers::Timers;
+use timers::{Sign, Timers};
 
 /// The state of one workspace, and everything that is decided about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +48,13 @@ pub struct Engine {
     orchestrator: Orchestrator,
     boundaries: Boundaries,
     files: Files,
+    /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
+    unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
     /// Queued tickets that some gate held when gates were last judged.
     held: BTreeSet<TicketId>,
-    /// Tickets that were `active_inprogress` after the last step.
-    active: BTreeSet<TicketId>,
+    /// What showed, after the last step, that delegated work is under way.
+    under_way: BTreeSet<(TicketId, Sign)>,
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
     /// Something became new to the Orchestrator since the last decision.
@@ -75,9 +78,10 @@ impl Engine {
             orchestrator: Orchestrator::Idle { since: now },
             boundaries: Boundaries::default(),
             files: Files::default(),
+            unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
-            active: BTreeSet::new(),
+            under_way: BTreeSet::new(),
             gates_stale: false,
             stirred: false,
             kicks: 0,

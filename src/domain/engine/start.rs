@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use chrono::TimeDelta;
 use serde_json::json;
 
+use super::changes::Known;
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
 use crate::domain::kick::Boundary;
 use crate::domain::lifecycle::entry_unstamped;
@@ -26,6 +28,10 @@ impl Engine {
         self.reach = start.reach;
         self.editor_name = start.editor_name;
         self.ledger.saved = start.ledger;
+        // A clock set back between two daemons must not make any wait longer either.
+        if let Some(back) = start.recorded_at.map(|last| last - now).filter(|back| *back > TimeDelta::zero()) {
+            self.ledger.shift(back);
+        }
         self.facts.dirty = start.dirty;
         for (path, entry) in start.files {
             self.backlog.put(path, entry);
@@ -91,7 +97,13 @@ impl Engine {
                 "do": "write queued_at into the file, or move it to ready and back to queued"});
             self.record(RecordKind::Inbox, Some(&id), data, now);
         }
-        self.save_all_seen(&recorded.unwrap_or_default(), now);
+        let known = recorded.unwrap_or_default();
+        for (id, last) in &known {
+            if self.backlog.get(id).is_none() && self.backlog.paths_of(id).next().is_some() {
+                self.unreadable.insert(id.clone(), Known { state: last.state, ticket: None });
+            }
+        }
+        self.save_all_seen(&known, now);
     }
 
     fn save_all_seen(&mut self, known: &BTreeMap<TicketId, LastSeen>, now: Timestamp) {

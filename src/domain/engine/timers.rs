@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Effect, Engine, Orchestrator, RecordKind};
-use crate::domain::classify::{Class, classify};
+use crate::domain::classify::{Evidence, classify};
 use crate::domain::facts::Claim;
 use crate::domain::gates::holds;
 use crate::domain::kick::Boundary;
@@ -63,6 +63,23 @@ impl Timers {
     }
 }
 
+/// What shows that a delegated step is under way; a step awaited anew is the same sign.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    Claim(String),
+    Process(u32),
+    Awaited,
+}
+
+fn sign(evidence: Evidence) -> Option<Sign> {
+    match evidence {
+        Evidence::FreshClaim { worker, .. } => Some(Sign::Claim(worker)),
+        Evidence::LivePod { pid, .. } | Evidence::ProcessInWorktree { pid } => Some(Sign::Process(pid)),
+        Evidence::Awaited { .. } => Some(Sign::Awaited),
+        _ => None,
+    }
+}
+
 impl Engine {
     /// When the engine wants to be stepped next, if nothing happens before.
     pub fn next_wake(&self) -> Option<Timestamp> {
@@ -91,8 +108,9 @@ impl Engine {
 
     /// The next moment at which a claim goes stale or an awaited step is overdue.
     fn active_until(&self) -> Option<Timestamp> {
-        let awaited = self.active.iter().filter_map(|id| self.work_set.get(id)?.awaited.as_ref().map(|a| a.due));
-        let claims = self.active.iter().filter_map(|id| self.facts.claims.get(id).map(Claim::expires));
+        let awaited =
+            self.under_way.iter().filter_map(|(id, _)| self.work_set.get(id)?.awaited.as_ref().map(|a| a.due));
+        let claims = self.under_way.iter().filter_map(|(id, _)| self.facts.claims.get(id).map(Claim::expires));
         awaited.chain(claims).filter(|at| *at > self.last_now).min()
     }
 
@@ -163,24 +181,20 @@ impl Engine {
         }
     }
 
-    /// A ticket that is no longer active is a finished delegate: claim released or stale, Pod gone, step overdue,
-    /// state changed.
+    /// A sign of delegated work that is gone is a finished delegate: claim released or stale, Pod gone, step overdue,
+    /// state changed; also where another sign keeps the ticket active.
     pub(super) fn judge_active(&mut self, now: Timestamp) {
-        let active: BTreeSet<TicketId> = self
-            .backlog
-            .inprogress()
-            .iter()
-            .filter_map(|id| self.backlog.get(id))
-            .filter(|t| {
-                classify(t, &self.work_set, &self.facts, now).is_some_and(|c| c.class == Class::ActiveInprogress)
-            })
-            .map(|t| t.id.clone())
-            .collect();
-        if self.active.difference(&active).next().is_some() {
+        let mut under_way = BTreeSet::new();
+        for ticket in self.backlog.inprogress().iter().filter_map(|id| self.backlog.get(id)) {
+            let evidence = classify(ticket, &self.work_set, &self.facts, now).map(|c| c.evidence);
+            let signs = evidence.into_iter().flatten().filter_map(sign);
+            under_way.extend(signs.map(|sign| (ticket.id.clone(), sign)));
+        }
+        if self.under_way.difference(&under_way).next().is_some() {
             self.see_all_anew();
             self.reach_boundary(Boundary::DelegateFinished);
         }
-        self.active = active;
+        self.under_way = under_way;
     }
 
     /// A queued ticket that some gate held and none holds now is a cleared gate; a reason of that kind lapses.
@@ -231,6 +245,7 @@ impl Engine {
         self.files.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
+        self.work_set.shift(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let times = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];

@@ -102,8 +102,19 @@ impl Host {
         }
     }
 
-    /// A daemon starts; with `known` it finds what the last one recorded.
+    /// A daemon starts; with `known` it finds what the last one recorded until half a minute ago.
     pub(super) fn start(&mut self, reach: Reach, known: bool) {
+        let recorded = known.then_some(self.now - TimeDelta::seconds(30));
+        self.start_after(reach, recorded);
+    }
+
+    /// A daemon starts after one that recorded something at this time last; its turns ended with it.
+    pub(super) fn restart_at(&mut self, reach: Reach, recorded_at: Timestamp) {
+        (self.turn, self.turn_ends) = (None, None);
+        self.start_after(reach, Some(recorded_at));
+    }
+
+    fn start_after(&mut self, reach: Reach, recorded_at: Option<Timestamp>) {
         self.count += 1;
         self.engine = Engine::new(self.now);
         let start = Start {
@@ -111,8 +122,8 @@ impl Host {
             reach,
             session: format!("s{}", self.count),
             files: self.files.clone().into_iter().collect(),
-            recorded: known.then(|| self.seen.clone()),
-            recorded_at: known.then_some(self.now - TimeDelta::seconds(30)),
+            recorded: recorded_at.map(|_| self.seen.clone()),
+            recorded_at,
             ledger: self.saved.clone(),
             adopted: None,
             pods: self.pods.values().cloned().collect(),
@@ -271,6 +282,14 @@ impl Host {
             }
         }
         self.pass(until);
+    }
+
+    /// The wall clock is set back while the host sleeps until what was due next: it wakes by its own, steady clock.
+    pub(super) fn jump_back(&mut self, by: TimeDelta) {
+        let slept = self.engine.next_wake().map_or(TimeDelta::zero(), |due| (due - self.now).max(TimeDelta::zero()));
+        self.now = self.now - by + slept;
+        self.steps_at_once = 0;
+        self.tell(Event::Ticked);
     }
 
     fn pass(&mut self, to: Timestamp) {
