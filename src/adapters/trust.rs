@@ -118,7 +118,16 @@ mod tests {
 
     fn environment(home: &Path) -> Environment {
         let home = Some(home.to_owned());
-        Environment { current: "/".into(), workspace: None, home, state_home: None, runtime: None, user: 0 }
+        Environment {
+            current: "/".into(),
+            workspace: None,
+            home,
+            state_home: None,
+            runtime: None,
+            user: 0,
+            login: None,
+            editor: None,
+        }
     }
 
     fn commands(arguments: &[&str]) -> Vec<Command> {

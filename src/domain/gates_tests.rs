@@ -1,6 +1,7 @@
 //! Every gate of DESIGN.md 6.1, with its evidence.
 
 use super::*;
+use crate::domain::policy;
 use crate::domain::sample::{accepted, backlog, id, ids, queued, texts, ticket, with};
 use crate::domain::ticket::{Diagnostic, Ticket};
 
@@ -19,7 +20,7 @@ fn judge(tickets: &[Ticket], policy: &Policy, dirty: Dirty) -> Vec<(WaitKind, St
 /// The kinds that hold the first ticket, and a part of what each says.
 #[track_caller]
 fn check(name: &str, tickets: &[Ticket], expected: &[(WaitKind, &str)]) {
-    let policy = Policy { max_inprogress: None, ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: None }, ..Policy::default() };
     check_with(name, tickets, &policy, Dirty::Clean, expected);
 }
 
@@ -200,11 +201,11 @@ fn capacity_counts_other_inprogress_tickets_that_no_human_gate_holds() {
         ("others do not count", Some(1), vec![queued("b"), ticket("c", State::Done)], &[]),
     ];
     for (name, max_inprogress, others, expected) in rows {
-        let policy = Policy { max_inprogress, ..Policy::default() };
+        let policy = Policy { capacity: policy::Capacity { max_inprogress }, ..Policy::default() };
         let all: Vec<_> = [queued("a")].into_iter().chain(others).collect();
         check_with(name, &all, &policy, Dirty::Clean, expected);
     }
-    let policy = Policy { max_inprogress: Some(1), ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     check_with("never itself", &[accepted("a")], &policy, Dirty::Clean, &[]);
 }
 
@@ -225,7 +226,7 @@ fn every_gate_that_holds_is_listed() {
         with(touching(after(queued("a"), &["b"]), &["src"]), |t| t.human_gate = Some("why".into())),
         touching(accepted("b"), &["src"]),
     ];
-    let policy = Policy { max_inprogress: Some(1), ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     let kinds: Vec<_> = judge(&all, &policy, Dirty::Changed(texts(&["x"]))).into_iter().map(|(kind, _)| kind).collect();
     use WaitKind::{Capacity, Conflict, Dependency, DirtyWorkspace, HumanGate};
     assert_eq!(kinds, [Dependency, Conflict, DirtyWorkspace, Capacity, HumanGate]);

@@ -7,7 +7,16 @@ use super::*;
 
 fn environment(current: &Path, runtime: Option<PathBuf>) -> Environment {
     let user = rustix::process::geteuid().as_raw();
-    Environment { current: current.to_owned(), workspace: None, home: None, state_home: None, runtime, user }
+    Environment {
+        current: current.to_owned(),
+        workspace: None,
+        home: None,
+        state_home: None,
+        runtime,
+        user,
+        login: None,
+        editor: None,
+    }
 }
 
 fn mode(path: &Path) -> u32 {

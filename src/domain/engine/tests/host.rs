@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use chrono::TimeDelta;
 
 use super::super::{
-    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, OrderRefused, Orders, Reach, Record, RecordKind, Start,
-    TurnOutcome,
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orders, Reach, Record, RecordKind, Start, TurnOutcome,
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
@@ -18,6 +17,7 @@ use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::entry_unstamped;
 use crate::domain::policy::Policy;
+use crate::domain::refusal::Refusal;
 use crate::domain::sample::{at, id, pod, sealed};
 use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId, Timestamp};
 
@@ -394,7 +394,7 @@ impl Host {
         self.tell(Event::BoundaryReached(boundary));
     }
 
-    pub(super) fn order(&mut self, name: &str, orders: Orders) -> Result<(), OrderRefused> {
+    pub(super) fn order(&mut self, name: &str, orders: Orders) -> Result<(), Refusal> {
         let session = self.session();
         let effects = self.engine.order(&session, &id(name), orders, self.now)?;
         self.perform(effects);
