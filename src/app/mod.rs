@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-pub use service::{Started, Stopped};
-
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
