@@ -76,8 +76,10 @@ impl Scene {
     /// What `action` causes, without the sentinel. A sentinel that became part of an "everything" is tried again.
     fn caused_by(&mut self, action: impl FnOnce(&Path)) -> BTreeSet<String> {
         action(self.root.path());
+        let began = Instant::now();
         let mut all = BTreeSet::new();
         loop {
+            assert!(began.elapsed() < BOUND, "no file is noticed by itself; seen: {all:?}");
             self.sentinels += 1;
             let sentinel = plain(&self.folder, &format!("sentinel-{}.md", self.sentinels));
             fs::write(self.path(&sentinel), "").unwrap();
