@@ -2,4 +2,5 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod processes;
 pub mod watcher;
