@@ -2,5 +2,8 @@
 //!
 //! Must not know: any decision; a face.
 
+#[cfg(test)]
+pub mod fakes;
 pub mod processes;
+pub mod sqlite;
 pub mod watcher;
