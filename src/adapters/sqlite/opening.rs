@@ -63,7 +63,10 @@ fn create(path: &Path) -> io::Result<()> {
 /// SQLite gives the files beside it (`-wal`, `-shm`) the same mode.
 fn make_private(path: &Path) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
-    if mode & 0o077 == 0 { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(0o600)) }
+    if mode & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
 }
 
 /// Reading only: what is refused stays as it is, to the byte.
