@@ -74,7 +74,7 @@ fn first_turn(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), F
     timeline.say("you", "yoi up")?;
     stage.yoi(&["up"])?;
     timeline.until(app, 0, "the first turn", is("TURN_ENDED", ""))?;
-    timeline.until(app, 0, "the idle boundary", suppressed("active_inprogress"))?;
+    timeline.until(app, 0, "the idle boundary", is("KICK_SUPPRESSED", ""))?;
     work_set(timeline, app)?;
     timeline.say("demo", "the classes now:")?;
     list(app)
