@@ -14,7 +14,9 @@ pub(crate) fn intended(document: &Document, change: &Change) -> Result<Option<Ma
     let old = document.map.get(&key);
     let node = document.node(change.key());
     let new = match change {
-        Change::Set(_, value) if old == Some(value) && is_zero_led(value, node) => return Ok(Some(document.map.clone())),
+        Change::Set(_, value) if old == Some(value) && is_zero_led(value, node) => {
+            return Ok(Some(document.map.clone()));
+        }
         Change::Set(_, value) => Some(value.clone()),
         Change::Written(_, value, text) => return written(document, key, value, text, node),
         Change::Unset(_) => None,
