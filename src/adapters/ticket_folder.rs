@@ -19,6 +19,7 @@ use super::files;
 use super::locks::TicketLocks;
 use super::swap::{self, SwapError};
 use crate::domain::edit::Change;
+use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Tickets};
 use crate::text::keys::KeyMap;
@@ -42,6 +43,16 @@ impl TicketFolder {
         keys: KeyMap,
     ) -> Self {
         Self { workspace: workspace.into(), folder: folder.into(), locks: TicketLocks::new(locks), keys }
+    }
+
+    /// Where the file of a ticket with this id most likely lies, relative to the workspace.
+    pub fn guesses(&self, id: &TicketId) -> Vec<PathBuf> {
+        // An id is never joined to a path unless it is one plain name.
+        let name = id.as_str();
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
+            return Vec::new();
+        }
+        vec![self.folder.join(format!("{name}.md")), self.folder.join(name).join("item.md")]
     }
 
     /// The id of a file in the folder; an `item.md` in the folder itself is no folder's.
@@ -139,12 +150,12 @@ impl TicketFolder {
         }
     }
 
-    fn decide<R>(
+    fn decide(
         &self,
         path: &Path,
         bytes: &[u8],
-        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, R>,
-    ) -> Result<Vec<Change>, Stop<R>> {
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<Vec<Change>, Stop> {
         match self.entry(bytes, path) {
             Entry::Ticket(ticket) => {
                 let changes = decide(&ticket).map_err(Stop::Refused)?;
@@ -166,8 +177,8 @@ struct Walked {
 }
 
 /// Why deciding ended.
-enum Stop<R> {
-    Refused(R),
+enum Stop {
+    Refused(Refusal),
     Unsafe(String),
 }
 
@@ -197,11 +208,11 @@ impl Tickets for TicketFolder {
         files::read(&self.workspace.join(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn edit<R>(
+    fn edit(
         &self,
         path: &Path,
-        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, R>,
-    ) -> Result<(Ticket, Ticket), EditError<R>> {
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => EditError::Absent(path.to_owned()),
             _ => EditError::Io { path: path.to_owned(), error },

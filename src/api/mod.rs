@@ -3,4 +3,14 @@
 //! Must not know: files, git, SQL, a terminal.
 
 pub mod failure;
+pub mod handle;
+pub mod hook;
 pub mod inspect;
+mod present;
+mod report;
+pub mod request;
+pub mod settings;
+pub mod view;
+
+pub use handle::handle;
+pub use present::event;

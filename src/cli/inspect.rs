@@ -36,8 +36,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     for file in &arguments.files {
         let inspection = inspect(file);
         invalid |= inspection.status == InspectStatus::Invalid;
-        let text = if arguments.json { super::output::json(&inspection) } else { for_people(&inspection) };
-        super::output::print(&text)?;
+        let text = if arguments.json { super::output::json_line(&inspection) } else { for_people(&inspection) };
+        super::output::verbatim(&text)?;
     }
     Ok(if invalid { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

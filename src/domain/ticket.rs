@@ -246,8 +246,11 @@ impl Ticket {
         self.labels.iter().any(|l| l == label)
     }
 
-    /// Whether acceptance is on record in the file (DESIGN.md 2.4: a bare `inprogress` is no proof).
+    /// Whether acceptance is on record in the file (DESIGN.md 2.4: a bare `inprogress` is no proof). A record from
+    /// before the ticket last entered the queue belongs to an earlier round.
     pub fn acceptance_recorded(&self) -> bool {
-        self.stamps.accepted_by.is_some() && self.stamps.accepted_at.is_some()
+        let stamps = &self.stamps;
+        stamps.accepted_by.is_some()
+            && stamps.accepted_at.is_some_and(|accepted| stamps.queued_at.is_none_or(|queued| accepted >= queued))
     }
 }

@@ -7,6 +7,8 @@
 
 pub mod crosscheck;
 pub mod document;
+pub mod draft;
+pub mod duration;
 mod explain;
 pub mod keys;
 mod outline;

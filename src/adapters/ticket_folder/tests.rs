@@ -48,7 +48,7 @@ impl Bench {
         self.tickets.scan().unwrap().into_iter().map(show).collect()
     }
 
-    fn set_state(&self, path: &str, state: &str) -> Result<(Ticket, Ticket), EditError<String>> {
+    fn set_state(&self, path: &str, state: &str) -> Result<(Ticket, Ticket), EditError> {
         self.tickets.edit(Path::new(path), &mut |_| Ok(vec![Change::text("state", state)]))
     }
 }
@@ -174,8 +174,8 @@ fn an_edit_gives_the_ticket_before_and_after() {
     let (before, after) = bench.set_state("tickets/a.md", "queued").unwrap();
     assert_eq!((before.state, after.state), (Some(State::Ready), Some(State::Queued)));
     assert_eq!(bench.text("tickets/a.md"), T.replace("ready", "queued"));
-    let refused = bench.tickets.edit(Path::new("tickets/a.md"), &mut |_| Err("no"));
-    assert!(matches!(refused, Err(EditError::Refused("no"))));
+    let refused = bench.tickets.edit(Path::new("tickets/a.md"), &mut |_| Err(Refusal::new("no")));
+    assert!(matches!(refused, Err(EditError::Refused(why)) if why.message == "no"));
     assert!(matches!(bench.set_state("tickets/gone.md", "queued"), Err(EditError::Absent(_))));
     bench.write("tickets/bad.md", "---\na: 1\na: 2\n---\n");
     assert!(matches!(bench.set_state("tickets/bad.md", "queued"), Err(EditError::Unsafe { .. })));
@@ -184,7 +184,7 @@ fn an_edit_gives_the_ticket_before_and_after() {
 #[test]
 fn a_conflict_names_both_values() {
     let bench = Bench::new(&[("tickets/a.md", T)]);
-    let result = bench.tickets.edit::<String>(Path::new("tickets/a.md"), &mut |_| {
+    let result = bench.tickets.edit(Path::new("tickets/a.md"), &mut |_| {
         bench.write("tickets/a.md", &T.replace("ready", "done"));
         Ok(vec![Change::text("state", "queued")])
     });
@@ -212,8 +212,7 @@ fn writers_in_many_threads_lose_nothing() {
         for writer in 0..6 {
             let tickets = bench.tickets.clone();
             scope.spawn(move || {
-                let mut add =
-                    |_: &Ticket| Ok::<_, String>(vec![Change::Add("labels".into(), format!("l{writer}").into())]);
+                let mut add = |_: &Ticket| Ok(vec![Change::Add("labels".into(), format!("l{writer}").into())]);
                 tickets.edit(Path::new("tickets/a.md"), &mut add).unwrap();
             });
         }

@@ -1,40 +1,21 @@
-//! Floor 1: what the decisions need from the outside, as traits, and errors that say what a decision needs to know.
+//! The ticket folder: reading, compare-and-swap editing, thread notes.
 //!
-//! Must not know: which library or program fulfils a need.
+//! Must not know: YAML, how a swap is made.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use crate::domain::backlog::Entry;
 use crate::domain::edit::Change;
-use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
-
-/// What one file in the ticket folder turned out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
-pub enum Entry {
-    /// A ticket (it may have `problems`).
-    Ticket(Ticket),
-    /// A file that should be a ticket and cannot be read: listed, never skipped (DESIGN.md 2.2).
-    Unreadable {
-        /// From the path.
-        id: TicketId,
-        /// Relative to the workspace.
-        path: PathBuf,
-        /// Where and what.
-        error: Diagnostic,
-    },
-    /// A file without frontmatter, or a thread: not a ticket and not an error.
-    NotATicket,
-    /// Nothing is there (any more).
-    Absent,
-}
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{Ticket, TicketId};
 
 /// Why an edit did not happen. In every case the file holds what it held, or a newer text of somebody else's.
 #[derive(Debug, thiserror::Error)]
-pub enum EditError<R> {
+pub enum EditError {
     /// The decision refused on what it read.
-    #[error("refused")]
-    Refused(R),
+    #[error("{0}")]
+    Refused(Refusal),
     /// A key being set was changed by somebody else meanwhile (exit 3).
     #[error(
         "`{key}` was changed by somebody else meanwhile: it is now {theirs}, this edit wanted {ours}; nothing was written"
@@ -85,14 +66,13 @@ pub trait Tickets: Send + Sync {
 
     /// Edits one ticket by compare and swap, holding its kernel lock from read to exchange: `decide` gets the ticket
     /// as read, and is asked again on the newest text if somebody wrote in between. No changes decided: nothing is
-    /// written, and the ticket as read is returned. Returns the ticket before and after.
-    fn edit<R>(
+    /// written, and the ticket as read is returned. Returns the ticket before and after. The key `state` stands for the
+    /// configured state key, and its six values for the configured names.
+    fn edit(
         &self,
         path: &Path,
-        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, R>,
-    ) -> Result<(Ticket, Ticket), EditError<R>>
-    where
-        Self: Sized;
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError>;
 
     /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;

@@ -1,0 +1,182 @@
+//! All tickets of a workspace as last read, indexed by id and by open state; finds doubled ids.
+//!
+//! Must not know: how files are read; classes, gates. DESIGN.md 1 and 2.2.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::ticket::{Diagnostic, State, Ticket, TicketId};
+
+/// What one file in the ticket folder turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
+pub enum Entry {
+    /// A ticket (it may have `problems`).
+    Ticket(Ticket),
+    /// A file that should be a ticket and cannot be read: listed, never skipped (DESIGN.md 2.2).
+    Unreadable {
+        /// From the path.
+        id: TicketId,
+        /// Relative to the workspace.
+        path: PathBuf,
+        /// Where and what.
+        error: Diagnostic,
+    },
+    /// A file without frontmatter, or a thread: not a ticket and not an error.
+    NotATicket,
+    /// Nothing is there (any more).
+    Absent,
+}
+
+impl Entry {
+    fn id(&self) -> Option<&TicketId> {
+        match self {
+            Entry::Ticket(ticket) => Some(&ticket.id),
+            Entry::Unreadable { id, .. } => Some(id),
+            Entry::NotATicket | Entry::Absent => None,
+        }
+    }
+}
+
+/// A ticket before and after a change; None where it was not, or is no longer, a single readable ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diff {
+    /// Which ticket.
+    pub id: TicketId,
+    /// As it was known.
+    pub before: Option<Ticket>,
+    /// As it is now.
+    pub after: Option<Ticket>,
+}
+
+/// Why a file is listed as an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// From the path.
+    pub id: TicketId,
+    /// Relative to the workspace.
+    pub path: PathBuf,
+    /// Where and what.
+    pub error: Diagnostic,
+}
+
+/// The tickets by path, with indices that are kept rather than derived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    files: BTreeMap<PathBuf, Entry>,
+    paths: BTreeMap<TicketId, BTreeSet<PathBuf>>,
+    queued: BTreeSet<TicketId>,
+    inprogress: BTreeSet<TicketId>,
+}
+
+impl Backlog {
+    /// A backlog of these files.
+    pub fn of(entries: impl IntoIterator<Item = (PathBuf, Entry)>) -> Self {
+        let mut backlog = Self::default();
+        for (path, entry) in entries {
+            backlog.put(path, entry);
+        }
+        backlog
+    }
+
+    /// The ticket with this id, if exactly one file has it and it can be read.
+    pub fn get(&self, id: &TicketId) -> Option<&Ticket> {
+        let paths = self.paths.get(id)?;
+        match self.files.get(paths.first()?)? {
+            Entry::Ticket(ticket) if paths.len() == 1 => Some(ticket),
+            _ => None,
+        }
+    }
+
+    /// What the file at this path was when last read.
+    pub fn at(&self, path: &Path) -> Option<&Entry> {
+        self.files.get(path)
+    }
+
+    /// The files that claim this id: none, one, or (an error) several.
+    pub fn paths_of(&self, id: &TicketId) -> impl Iterator<Item = &PathBuf> {
+        self.paths.get(id).into_iter().flatten()
+    }
+
+    /// Every readable ticket with an id of its own, by id.
+    pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
+        self.paths.keys().filter_map(|id| self.get(id))
+    }
+
+    /// All known paths.
+    pub fn known_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.keys()
+    }
+
+    /// Ids in state `queued`.
+    pub fn queued(&self) -> &BTreeSet<TicketId> {
+        &self.queued
+    }
+
+    /// Ids in state `inprogress`.
+    pub fn inprogress(&self) -> &BTreeSet<TicketId> {
+        &self.inprogress
+    }
+
+    /// Every file that is listed as an error: unreadable, or with an id that another file has too.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (id, paths) in &self.paths {
+            for path in paths {
+                if let Some(Entry::Unreadable { error, .. }) = self.files.get(path) {
+                    faults.push(Fault { id: id.clone(), path: path.clone(), error: error.clone() });
+                } else if paths.len() > 1 {
+                    faults.push(Fault { id: id.clone(), path: path.clone(), error: doubled(id, path, paths) });
+                }
+            }
+        }
+        faults
+    }
+
+    /// Takes in what a file is now. Returns the difference for its ticket, if there is one.
+    pub fn put(&mut self, path: PathBuf, entry: Entry) -> Option<Diff> {
+        if self.files.get(&path) == Some(&entry) {
+            return None;
+        }
+        // The id comes from the path, so that it is the same before and after.
+        let id = entry.id().or_else(|| self.files.get(&path).and_then(Entry::id)).cloned()?;
+        let before = self.get(&id).cloned();
+        if entry.id().is_some() {
+            self.paths.entry(id.clone()).or_default().insert(path.clone());
+            self.files.insert(path, entry);
+        } else {
+            self.files.remove(&path);
+            if let Some(paths) = self.paths.get_mut(&id) {
+                paths.remove(&path);
+                if paths.is_empty() {
+                    self.paths.remove(&id);
+                }
+            }
+        }
+        let after = self.get(&id).cloned();
+        self.index(&id, after.as_ref().and_then(|t| t.state));
+        (before != after).then_some(Diff { id, before, after })
+    }
+
+    fn index(&mut self, id: &TicketId, state: Option<State>) {
+        for (of, set) in [(State::Queued, &mut self.queued), (State::Inprogress, &mut self.inprogress)] {
+            if state == Some(of) {
+                set.insert(id.clone());
+            } else {
+                set.remove(id);
+            }
+        }
+    }
+}
+
+fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic {
+    let others: Vec<_> = paths.iter().filter(|p| *p != path).map(|p| p.display().to_string()).collect();
+    Diagnostic {
+        line: 0,
+        column: 0,
+        message: format!(
+            "the id `{id}` is also that of {}; rename one of the files, neither is started",
+            others.join(", ")
+        ),
+    }
+}

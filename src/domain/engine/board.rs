@@ -1,0 +1,96 @@
+//! What faces read of the engine: rows with class and gates, and the engine's own standing.
+
+use super::{Engine, LastDecision, Orchestrator, Reach};
+use crate::domain::backlog::Backlog;
+use crate::domain::classify::{Classified, classify};
+use crate::domain::facts::Facts;
+use crate::domain::gates::{Hold, holds};
+use crate::domain::kick::{Boundary, Standing};
+use crate::domain::policy::Policy;
+use crate::domain::ticket::{State, Ticket, Timestamp};
+use crate::domain::workset::{Note, WorkSet};
+
+/// One ticket with everything that is derived of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The ticket.
+    pub ticket: &'a Ticket,
+    /// Its class, if its state has one.
+    pub class: Option<Classified>,
+    /// The gates that hold it, if it is queued.
+    pub holds: Vec<Hold>,
+    /// What the session noted of it.
+    pub note: Option<&'a Note>,
+}
+
+/// The engine's standing, for `status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary<'a> {
+    /// Whether the Orchestrator can be reached.
+    pub reach: &'a Reach,
+    /// Where its Pod stands.
+    pub orchestrator: &'a Orchestrator,
+    /// The current session.
+    pub session: &'a str,
+    /// What the rows of the decision go by.
+    pub standing: Standing,
+    /// What was last decided.
+    pub last_decision: Option<&'a LastDecision>,
+    /// The last boundary.
+    pub last_boundary: Option<(Boundary, Timestamp)>,
+    /// Kicks sent since the start.
+    pub kicks_sent: u64,
+    /// Boundaries since the start that led to none.
+    pub kicks_saved: u64,
+}
+
+/// Derives the row of one ticket.
+pub fn row<'a>(ticket: &'a Ticket, engine: &'a Engine, now: Timestamp) -> Row<'a> {
+    Row {
+        ticket,
+        class: classify(ticket, &engine.work_set, &engine.facts, now),
+        holds: if ticket.state == Some(State::Queued) { holds(ticket, engine.ground()) } else { Vec::new() },
+        note: engine.work_set.get(&ticket.id),
+    }
+}
+
+impl Engine {
+    /// All tickets.
+    pub fn backlog(&self) -> &Backlog {
+        &self.backlog
+    }
+
+    /// All that is observed beside them.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The session's notes.
+    pub fn work_set(&self) -> &WorkSet {
+        &self.work_set
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The row of one ticket.
+    pub fn row<'a>(&'a self, ticket: &'a Ticket, now: Timestamp) -> Row<'a> {
+        row(ticket, self, now)
+    }
+
+    /// The standing.
+    pub fn summary(&self, now: Timestamp) -> Summary<'_> {
+        Summary {
+            reach: &self.reach,
+            orchestrator: &self.orchestrator,
+            session: &self.work_set.session,
+            standing: self.ledger.standing(self.policy.kick.max_per_hour, now),
+            last_decision: self.boundaries.last.as_ref(),
+            last_boundary: self.boundaries.last_boundary,
+            kicks_sent: self.boundaries.kicks_sent,
+            kicks_saved: self.boundaries.kicks_saved,
+        }
+    }
+}

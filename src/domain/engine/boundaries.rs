@@ -1,0 +1,167 @@
+//! Boundaries are joined into decisions: the first at once, those within 200 ms after it into one further decision
+//! that keeps all their causes (DESIGN.md section 5).
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::{Engine, Orchestrator, RecordKind};
+use crate::domain::attention::{Attention, View, attention};
+use crate::domain::kick::{Boundary, Causes, Decision, Suppression, decide};
+use crate::domain::ticket::{TicketId, Timestamp};
+
+/// How long after a decision further boundaries are joined.
+const JOIN: TimeDelta = TimeDelta::milliseconds(200);
+
+/// What was last decided, for `status` and `why`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastDecision {
+    /// When.
+    pub at: Timestamp,
+    /// By which boundaries.
+    pub causes: Vec<Boundary>,
+    /// By which row.
+    pub row: u8,
+    /// `kick`, or the name of the suppression.
+    pub decision: &'static str,
+    /// Details in words.
+    pub detail: String,
+}
+
+/// Boundaries not yet decided on, and the decision before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Boundaries {
+    pending: Vec<Boundary>,
+    joined_until: Option<Timestamp>,
+    pub(super) last: Option<LastDecision>,
+    pub(super) last_boundary: Option<(Boundary, Timestamp)>,
+    pub(super) kicks_sent: u64,
+    pub(super) kicks_saved: u64,
+}
+
+impl Boundaries {
+    pub(super) fn take_pending(&mut self) -> Vec<Boundary> {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// When the next decision is due, if one is.
+    pub(super) fn due(&self, now: Timestamp) -> Option<Timestamp> {
+        (!self.pending.is_empty()).then(|| self.joined_until.map_or(now, |until| until.max(now)))
+    }
+
+    pub(super) fn note_kick(&mut self, causes: &[Boundary], items: usize, left_out: usize, now: Timestamp) {
+        self.kicks_sent += 1;
+        let detail = format!("{items} handed over, {left_out} left out");
+        self.last = Some(LastDecision { at: now, causes: causes.to_vec(), row: 7, decision: "kick", detail });
+    }
+
+    pub(super) fn shift(&mut self, by: TimeDelta) {
+        if let Some(until) = &mut self.joined_until {
+            *until -= by;
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn reach_boundary(&mut self, boundary: Boundary) {
+        self.boundaries.last_boundary = Some((boundary, self.last_now));
+        if !self.boundaries.pending.contains(&boundary) {
+            self.boundaries.pending.push(boundary);
+        }
+    }
+
+    /// Nothing new may lie at rest: where a change left something unseen on the list and made no boundary of its own
+    /// (somebody edited what had been seen, an `other` reason lapsed, a ticket came to `inprogress` by hand), the
+    /// change itself is taken as the one that cleared the way.
+    pub(super) fn notice_news(&mut self, now: Timestamp) {
+        if !self.stirred || !matches!(self.orchestrator, Orchestrator::Idle { .. }) {
+            return;
+        }
+        self.stirred = false;
+        if self.boundaries.pending.is_empty() && self.attention(false, now).items.iter().any(|item| !item.seen) {
+            self.reach_boundary(Boundary::GateCleared);
+        }
+    }
+
+    pub(super) fn decide_if_due(&mut self, now: Timestamp) {
+        // While a kick is being prepared its decision is still open: boundaries join it when the data is fresh.
+        if matches!(self.orchestrator, Orchestrator::Preparing { .. }) {
+            return;
+        }
+        if self.boundaries.due(now).is_none_or(|due| due > now) {
+            return;
+        }
+        let causes = self.boundaries.take_pending();
+        self.boundaries.joined_until = Some(now + JOIN);
+        match self.decide(&causes, now) {
+            Decision::Kick { items, .. } => self.prepare(causes, &items),
+            Decision::Suppress(why) => self.suppressed(&causes, &why, now),
+        }
+    }
+
+    /// What these boundaries would lead to now.
+    pub fn decide(&self, causes: &[Boundary], now: Timestamp) -> Decision {
+        let standing = self.ledger.standing(self.policy.kick.max_per_hour, now);
+        let explicit = Causes(causes).explicit(standing.panel_presented_recently);
+        let list = self.attention(explicit, now);
+        decide(Causes(causes), &self.presence(), &list, &standing, self.policy.kick.max_items, now)
+    }
+
+    /// The attention list as an explicit, or an automatic, boundary would see it now.
+    pub fn attention(&self, explicit: bool, now: Timestamp) -> Attention {
+        let mut list = attention(View {
+            ground: self.ground(),
+            work_set: &self.work_set,
+            seen: &self.ledger.seen,
+            shown_gated: &self.ledger.shown_gated,
+            explicit,
+            now,
+        });
+        // What may just have vanished is not announced; it is on the list again when it has been looked at twice.
+        let there = |id: &TicketId| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
+        list.items.retain(|item| there(&item.id));
+        list
+    }
+
+    pub(super) fn suppressed(&mut self, causes: &[Boundary], why: &Suppression, now: Timestamp) {
+        let list = self.attention(false, now);
+        let detail = self.suppression_detail(why);
+        // Of a reason only the kind is recorded: its wording belongs to the session.
+        let held: serde_json::Map<_, _> = list
+            .held
+            .iter()
+            .take(20)
+            .map(|held| (held.id.to_string(), json!(held.kind.map_or("active_inprogress", |k| k.as_str()))))
+            .collect();
+        let data = json!({"row": why.row(), "why": why.as_str(), "detail": detail, "boundaries": causes,
+            "attention": list.items.len(), "held": held, "held_count": list.held.len(), "active": list.active.len()});
+        self.record(RecordKind::KickSuppressed, None, data, now);
+        self.boundaries.kicks_saved += 1;
+        self.boundaries.last =
+            Some(LastDecision { at: now, causes: causes.to_vec(), row: why.row(), decision: why.as_str(), detail });
+    }
+
+    /// A suppression in words.
+    pub fn suppression_detail(&self, why: &Suppression) -> String {
+        use crate::domain::classify::clock;
+        match why {
+            Suppression::NoOrchestrator(reason) => reason.clone(),
+            Suppression::Paused => "paused by `yoi pause`".into(),
+            Suppression::Busy => "the Orchestrator is at work; its going idle is the next boundary".into(),
+            Suppression::ActiveInprogress(ids) => {
+                let names: Vec<_> = ids.iter().take(5).map(|id| format!("`{id}`")).collect();
+                format!("delegated work is under way: {}", names.join(", "))
+            }
+            Suppression::NothingStartable => "every queued ticket waits for its reason".into(),
+            Suppression::NothingQueued => "nothing is queued and nothing is to be routed".into(),
+            Suppression::BackingOff(Some(until)) => format!("waiting until {}", clock(*until)),
+            Suppression::BackingOff(None) => {
+                "three turns in a row failed; only `yoi kick`, a panel or a restart kicks".into()
+            }
+            Suppression::AlreadyPresented => "nothing is new since the last turn ended without progress".into(),
+            Suppression::Ignored => {
+                "three kicks in a row led to nothing; only `yoi kick`, a panel or a restart kicks".into()
+            }
+            Suppression::Brake(until) => format!("too many fruitless kicks within an hour; until {}", clock(*until)),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What the engine wants done. Effects are imperative; carrying them out makes no choices.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::event::{KickId, LastSeen};
+use crate::domain::attention::Item;
+use crate::domain::facts::{Pod, PodId, ProcessIdentity};
+use crate::domain::kick::Boundary;
+use crate::domain::ledger::SavedLedger;
+use crate::domain::ticket::{TicketId, Timestamp};
+
+/// One line of history (DESIGN.md 7.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What happened.
+    pub kind: RecordKind,
+    /// When.
+    pub at: Timestamp,
+    /// The ticket's stream, if it belongs to one.
+    pub ticket: Option<TicketId>,
+    /// Whatever else there is to say; an object.
+    pub data: Value,
+}
+
+/// The kinds of history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names of DESIGN.md 7.3")]
+pub enum RecordKind {
+    DaemonStarted,
+    DaemonStopped,
+    IssueApproved,
+    IssueAccepted,
+    IssueDone,
+    IssueClosed,
+    IssueMoved,
+    AgentStarted,
+    AgentEnded,
+    KickSent,
+    KickSuppressed,
+    TurnEnded,
+    WatcherRescan,
+    StampFailed,
+    /// Something a person should know of.
+    Alert,
+    /// Something a person should look at.
+    Inbox,
+}
+
+impl RecordKind {
+    /// All kinds.
+    pub const ALL: [RecordKind; 16] = [
+        RecordKind::DaemonStarted,
+        RecordKind::DaemonStopped,
+        RecordKind::IssueApproved,
+        RecordKind::IssueAccepted,
+        RecordKind::IssueDone,
+        RecordKind::IssueClosed,
+        RecordKind::IssueMoved,
+        RecordKind::AgentStarted,
+        RecordKind::AgentEnded,
+        RecordKind::KickSent,
+        RecordKind::KickSuppressed,
+        RecordKind::TurnEnded,
+        RecordKind::WatcherRescan,
+        RecordKind::StampFailed,
+        RecordKind::Alert,
+        RecordKind::Inbox,
+    ];
+
+    /// The name in the store and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RecordKind::DaemonStarted => "DAEMON_STARTED",
+            RecordKind::DaemonStopped => "DAEMON_STOPPED",
+            RecordKind::IssueApproved => "ISSUE_APPROVED",
+            RecordKind::IssueAccepted => "ISSUE_ACCEPTED",
+            RecordKind::IssueDone => "ISSUE_DONE",
+            RecordKind::IssueClosed => "ISSUE_CLOSED",
+            RecordKind::IssueMoved => "ISSUE_MOVED",
+            RecordKind::AgentStarted => "AGENT_STARTED",
+            RecordKind::AgentEnded => "AGENT_ENDED",
+            RecordKind::KickSent => "KICK_SENT",
+            RecordKind::KickSuppressed => "KICK_SUPPRESSED",
+            RecordKind::TurnEnded => "TURN_ENDED",
+            RecordKind::WatcherRescan => "WATCHER_RESCAN",
+            RecordKind::StampFailed => "STAMP_FAILED",
+            RecordKind::Alert => "ALERT",
+            RecordKind::Inbox => "INBOX",
+        }
+    }
+}
+
+/// One kick, ready to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kick {
+    /// Its name.
+    pub id: KickId,
+    /// The session that it is a turn of.
+    pub session: String,
+    /// Why now.
+    pub causes: Vec<Boundary>,
+    /// What is handed over.
+    pub items: Vec<Item>,
+    /// How many items the list had beyond them.
+    pub left_out: usize,
+}
+
+/// Something to be done outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Read these files; answer `FilesRead`.
+    Read(Vec<PathBuf>),
+    /// Walk the whole folder; answer `FilesRead { full: true }`.
+    ReadAll,
+    /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
+    /// `StampFailed`.
+    StampQueued {
+        /// Which file.
+        path: PathBuf,
+        /// `queued_by`.
+        by: String,
+        /// The earliest moment of the entry.
+        since: Timestamp,
+        /// A stamp from before is no excuse (a person took `needs-human` off).
+        always: bool,
+    },
+    /// Probe the main worktree; answer `Probed`.
+    Probe,
+    /// Read again, now, all that the kick rests on (these files and the main worktree); answer `Refreshed` after it.
+    Refresh {
+        /// Which kick.
+        kick: KickId,
+        /// The files of its items.
+        paths: Vec<PathBuf>,
+    },
+    /// Start the Orchestrator's command on this list; answer `TurnStarted`, then `TurnEnded`.
+    Launch(Kick),
+    /// Watch a process until it ends; answer `PodEnded`.
+    WatchPod(PodId, ProcessIdentity),
+    /// Watch an adopted turn's process until it ends; answer `TurnEnded`.
+    WatchTurn(KickId, ProcessIdentity),
+    /// Append to the history.
+    Record(Record),
+    /// Keep the ledger.
+    SaveLedger(SavedLedger),
+    /// Keep the last seen states; None where a ticket is gone.
+    SaveSeen(Vec<(TicketId, Option<LastSeen>)>),
+    /// Keep the register of Pods, so that a restart finds them.
+    SavePods(Vec<Pod>),
+}

@@ -1,0 +1,175 @@
+//! What the engine is told. Events are past: they say what happened, not what to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::backlog::Entry;
+use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
+use crate::domain::kick::Boundary;
+use crate::domain::ledger::SavedLedger;
+use crate::domain::policy::Policy;
+use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+
+/// Who made a change, as far as yoi can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A request that carried the current session.
+    Orchestrator,
+    /// A request without it.
+    Somebody(String),
+    /// A file that changed without a request: an editor, git, a script. While a turn is running it may have been the
+    /// Orchestrator's own.
+    Unknown,
+    /// yoi's own stamp.
+    Daemon,
+}
+
+/// What was last recorded of a ticket, for finding what happened while the daemon was down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastSeen {
+    /// Its state then.
+    pub state: Option<State>,
+    /// Whether it carried `needs-human` (label or status).
+    pub needs_human: bool,
+    /// When that was recorded.
+    pub at: Timestamp,
+}
+
+/// Whether and how the Orchestrator can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By running its command (DESIGN.md 5.1, `exec`).
+    Exec,
+    /// Not at all; the reason in words.
+    No(String),
+}
+
+/// A turn of a former daemon whose process is still alive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningTurn {
+    /// Which kick it works on.
+    pub kick: KickId,
+    /// Its session.
+    pub session: String,
+    /// Its process, also the leader of its process group.
+    pub process: ProcessIdentity,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// The name of one kick.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KickId(pub String);
+
+/// All that a daemon finds at its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The policy in force.
+    pub policy: Policy,
+    /// Whether the Orchestrator can be reached.
+    pub reach: Reach,
+    /// The id of the session that begins (ignored where a running turn is adopted).
+    pub session: String,
+    /// Every ticket file.
+    pub files: Vec<(PathBuf, Entry)>,
+    /// What the last daemon recorded of each ticket; None at the very first start of all.
+    pub recorded: Option<BTreeMap<TicketId, LastSeen>>,
+    /// When the last daemon last recorded anything.
+    pub recorded_at: Option<Timestamp>,
+    /// What outlived the last daemon.
+    pub ledger: SavedLedger,
+    /// A turn that outlived the last daemon.
+    pub adopted: Option<RunningTurn>,
+    /// Role Pods that are still alive.
+    pub pods: Vec<Pod>,
+    /// The main worktree.
+    pub dirty: Dirty,
+    /// The name that an edit in an editor is recorded under (git's `user.name`).
+    pub editor_name: String,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TurnOutcome {
+    /// Exit code 0.
+    Succeeded,
+    /// Any other end; in words.
+    Failed(String),
+    /// The process could not be started at all.
+    NotDelivered(String),
+    /// Adopted: it ended, and nobody can say how.
+    Unknown,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "events are moved once, from the inbox to the engine")]
+pub enum Event {
+    /// The daemon started. Always the first event.
+    Started(Box<Start>),
+    /// The watcher saw something at these paths: a hint to read again, no truth.
+    PathsNoticed(Vec<PathBuf>),
+    /// The watcher cannot say what changed.
+    EverythingNoticed(String),
+    /// These files were read. `full`: nothing else is there.
+    FilesRead {
+        /// Path and what is there.
+        entries: Vec<(PathBuf, Entry)>,
+        /// The whole folder was walked.
+        full: bool,
+    },
+    /// A request or stamp wrote this ticket.
+    TicketWritten {
+        /// As it was read back.
+        ticket: Ticket,
+        /// Who asked.
+        by: Actor,
+    },
+    /// A stamp could not be written.
+    StampFailed {
+        /// Of which ticket.
+        id: TicketId,
+        /// In words.
+        why: String,
+    },
+    /// Something in the git directory changed: a hint to probe again.
+    GitNoticed,
+    /// The main worktree was probed.
+    Probed(Dirty),
+    /// A boundary from outside: `panel_open`, `user_kick`.
+    BoundaryReached(Boundary),
+    /// A role Pod reported itself.
+    PodReported {
+        /// As registered.
+        pod: Pod,
+        /// What it reported.
+        state: PodState,
+    },
+    /// A role Pod's process ended, or it said so.
+    PodEnded(PodId),
+    /// A rate limit was reported; not before this time.
+    RateLimited(Timestamp),
+    /// All that a kick rests on was read again just now.
+    Refreshed(KickId),
+    /// The turn's process runs.
+    TurnStarted {
+        /// Which kick.
+        kick: KickId,
+        /// Its process.
+        process: ProcessIdentity,
+    },
+    /// The turn ended, or never began.
+    TurnEnded {
+        /// Which kick.
+        kick: KickId,
+        /// How.
+        outcome: TurnOutcome,
+        /// Between 0 and 1 (per mille), drawn by the host: spreads retries.
+        jitter: u16,
+    },
+    /// Time passed.
+    Ticked,
+}

@@ -1,0 +1,167 @@
+//! When a noticed file is read: at once, then again for what follows within 150 ms, at the latest after 1 s; a file
+//! that became unreadable, empty or absent is looked at twice before it is believed (DESIGN.md 2.2; editors save in
+//! several steps).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::{Actor, Effect, Engine, RecordKind};
+use crate::domain::backlog::Entry;
+use crate::domain::ticket::Timestamp;
+
+/// Notices of one path this soon after a read are joined.
+const JOIN: TimeDelta = TimeDelta::milliseconds(150);
+/// However many notices follow, a read is not put off longer than this.
+const JOIN_MOST: TimeDelta = TimeDelta::seconds(1);
+/// How long a file that has just become unreadable may take to become whole again.
+const SECOND_LOOK: TimeDelta = TimeDelta::milliseconds(300);
+/// From this many paths on, one walk is cheaper than reading each.
+const MANY: usize = 20_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cooling {
+    read_at: Timestamp,
+    noticed_at: Option<Timestamp>,
+    due: Option<Timestamp>,
+}
+
+/// Which paths were read lately, which are to be read when, which are doubted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    cooling: BTreeMap<PathBuf, Cooling>,
+    /// Since when each is doubted.
+    doubted: BTreeMap<PathBuf, Timestamp>,
+}
+
+impl Files {
+    /// We wrote or read this path ourselves just now.
+    pub(super) fn read_by_us(&mut self, path: &Path, now: Timestamp) {
+        self.cooling.insert(path.to_owned(), Cooling { read_at: now, noticed_at: None, due: None });
+        self.doubted.remove(path);
+    }
+
+    /// Whether the path is to be read at once; if not, it is due later.
+    fn notice(&mut self, path: PathBuf, now: Timestamp) -> Option<PathBuf> {
+        let Some(known) = self.cooling.get_mut(&path).filter(|known| now - known.read_at < JOIN || known.due.is_some())
+        else {
+            self.cooling.insert(path.clone(), Cooling { read_at: now, noticed_at: None, due: None });
+            return Some(path);
+        };
+        let first = *known.noticed_at.get_or_insert(now);
+        known.due = Some((now + JOIN).min(first + JOIN_MOST));
+        None
+    }
+
+    /// Whether what was read at this path is not to be believed yet; it is then read again in time. Looks in between
+    /// (a further notice, a kick's refresh) do not count as the second one.
+    fn doubt(&mut self, path: &Path, now: Timestamp) -> bool {
+        let again = *self.doubted.entry(path.to_owned()).or_insert(now) + SECOND_LOOK;
+        if again <= now {
+            return false;
+        }
+        let known =
+            self.cooling.entry(path.to_owned()).or_insert(Cooling { read_at: now, noticed_at: None, due: None });
+        known.due = Some(known.due.map_or(again, |due| due.min(again)));
+        true
+    }
+
+    /// The paths whose read is due; forgets those that have cooled down.
+    pub(super) fn due(&mut self, now: Timestamp) -> Vec<PathBuf> {
+        let mut due = Vec::new();
+        self.cooling.retain(|path, known| match known.due {
+            Some(at) if at <= now => {
+                due.push(path.clone());
+                *known = Cooling { read_at: now, noticed_at: None, due: None };
+                true
+            }
+            Some(_) => true,
+            None => now - known.read_at < JOIN,
+        });
+        due
+    }
+
+    /// Whether what is known of this path may be gone.
+    pub(super) fn doubts(&self, path: &Path) -> bool {
+        self.doubted.contains_key(path)
+    }
+
+    /// The next due time.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        self.cooling.values().filter_map(|known| known.due).min()
+    }
+
+    pub(super) fn shift(&mut self, by: TimeDelta) {
+        for since in self.doubted.values_mut() {
+            *since -= by;
+        }
+        for known in self.cooling.values_mut() {
+            known.read_at -= by;
+            for at in [&mut known.noticed_at, &mut known.due].into_iter().flatten() {
+                *at -= by;
+            }
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn paths_noticed(&mut self, paths: Vec<PathBuf>, now: Timestamp) {
+        if paths.len() > MANY {
+            self.want(Effect::ReadAll);
+            return;
+        }
+        let at_once: Vec<_> = paths.into_iter().filter_map(|path| self.files.notice(path, now)).collect();
+        if !at_once.is_empty() {
+            self.want(Effect::Read(at_once));
+        }
+    }
+
+    pub(super) fn everything_noticed(&mut self, why: &str, now: Timestamp) {
+        self.record(RecordKind::WatcherRescan, None, json!({"why": why}), now);
+        self.want(Effect::ReadAll);
+    }
+
+    pub(super) fn files_read(&mut self, entries: Vec<(PathBuf, Entry)>, full: bool, now: Timestamp) {
+        let mut there = BTreeSet::new();
+        for (path, entry) in entries {
+            if full {
+                there.insert(path.clone());
+            }
+            self.file_read(path, entry, now);
+        }
+        if full {
+            let gone: Vec<_> = self.backlog.known_paths().filter(|path| !there.contains(*path)).cloned().collect();
+            for path in gone {
+                self.file_read(path, Entry::Absent, now);
+            }
+        }
+    }
+
+    fn file_read(&mut self, path: PathBuf, entry: Entry, now: Timestamp) {
+        let known = match self.backlog.at(&path) {
+            Some(Entry::Ticket(known)) => Some(known.id.clone()),
+            _ => None,
+        };
+        let worse = !matches!(entry, Entry::Ticket(_));
+        // Where another file has the id, this one has moved: there is nothing to wait for.
+        let alone = known.is_some_and(|id| self.backlog.paths_of(&id).count() == 1);
+        if worse && alone && self.files.doubt(&path, now) {
+            return;
+        }
+        // While it was in doubt it was on no list.
+        self.stirred |= self.files.doubted.remove(&path).is_some();
+        let id = match &entry {
+            Entry::Ticket(ticket) => Some(ticket.id.clone()),
+            _ => None,
+        };
+        self.take_in_file(path.clone(), entry, &Actor::Unknown, now);
+        let vanished = |at: &&PathBuf| **at != path && self.files.doubts(at);
+        let moved = id.iter().flat_map(|id| self.backlog.paths_of(id)).filter(vanished);
+        for from in moved.cloned().collect::<Vec<_>>() {
+            self.files.doubted.remove(&from);
+            self.take_in_file(from, Entry::Absent, &Actor::Unknown, now);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The engine: `step(event, now) -> effects` on the state it owns, and `next_wake()`. All of DESIGN.md 3 to 5 that has
+//! a memory is decided here, on values alone, so that weeks run in a test in seconds.
+//!
+//! Must not know: files, git, processes, the clock, threads. Every room below adds methods to [`Engine`].
+
+mod board;
+mod boundaries;
+mod changes;
+mod effect;
+mod event;
+mod files;
+mod orders;
+mod pods;
+mod start;
+mod timers;
+mod turns;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use board::{Row, Summary};
+pub use boundaries::LastDecision;
+pub use effect::{Effect, Kick, Record, RecordKind};
+pub use event::{Actor, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
+pub use orders::Orders;
+pub use turns::{Orchestrator, Turn};
+
+use super::backlog::Backlog;
+use super::facts::Facts;
+use super::gates::Ground;
+use super::ledger::Ledger;
+use super::policy::Policy;
+use super::ticket::{TicketId, Timestamp};
+use super::workset::WorkSet;
+use boundaries::Boundaries;
+use changes::Known;
+use files::Files;
+use timers::{Sign, Timers};
+
+/// The state of one workspace, and everything that is decided about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Engine {
+    policy: Policy,
+    reach: Reach,
+    backlog: Backlog,
+    facts: Facts,
+    work_set: WorkSet,
+    ledger: Ledger,
+    orchestrator: Orchestrator,
+    boundaries: Boundaries,
+    files: Files,
+    /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
+    unreadable: BTreeMap<TicketId, Known>,
+    timers: Timers,
+    /// Queued tickets that some gate held when gates were last judged.
+    held: BTreeSet<TicketId>,
+    /// What showed, after the last step, that delegated work is under way.
+    under_way: BTreeSet<(TicketId, Sign)>,
+    /// Something that gates rest on has changed since they were last judged.
+    gates_stale: bool,
+    /// Something became new to the Orchestrator since the last decision.
+    stirred: bool,
+    kicks: u64,
+    editor_name: String,
+    last_now: Timestamp,
+    out: Vec<Effect>,
+}
+
+impl Engine {
+    /// An engine that has not been told anything; its first event is [`Event::Started`].
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            policy: Policy::default(),
+            reach: Reach::No("the daemon has not started yet".into()),
+            backlog: Backlog::default(),
+            facts: Facts::default(),
+            work_set: WorkSet::new(""),
+            ledger: Ledger::default(),
+            orchestrator: Orchestrator::Idle { since: now },
+            boundaries: Boundaries::default(),
+            files: Files::default(),
+            unreadable: BTreeMap::new(),
+            timers: Timers::default(),
+            held: BTreeSet::new(),
+            under_way: BTreeSet::new(),
+            gates_stale: false,
+            stirred: false,
+            kicks: 0,
+            editor_name: String::new(),
+            last_now: now,
+            out: Vec::new(),
+        }
+    }
+
+    /// Takes one event, and says what is to be done.
+    pub fn step(&mut self, event: Event, now: Timestamp) -> Vec<Effect> {
+        self.mend_clock(now);
+        self.take(event, now);
+        self.settle(now);
+        std::mem::take(&mut self.out)
+    }
+
+    fn take(&mut self, event: Event, now: Timestamp) {
+        match event {
+            Event::Started(start) => self.start(*start, now),
+            Event::PathsNoticed(paths) => self.paths_noticed(paths, now),
+            Event::EverythingNoticed(why) => self.everything_noticed(&why, now),
+            Event::FilesRead { entries, full } => self.files_read(entries, full, now),
+            Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
+            Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
+            Event::GitNoticed => self.probe_wanted(),
+            Event::Probed(dirty) => self.probed(dirty),
+            Event::BoundaryReached(boundary) => self.reach_boundary(boundary),
+            Event::PodReported { pod, state } => self.pod_reported(pod, state, now),
+            Event::PodEnded(id) => self.pod_ended(&id, now),
+            Event::RateLimited(until) => self.rate_limited(until, now),
+            Event::Refreshed(kick) => self.refreshed(&kick, now),
+            Event::TurnStarted { kick, process } => self.turn_started(&kick, process),
+            Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
+            Event::Ticked => {}
+        }
+    }
+
+    /// What follows from any event: due times, class and gate transitions, then the decision if one is due.
+    fn settle(&mut self, now: Timestamp) {
+        self.fire_timers(now);
+        self.judge_active(now);
+        self.judge_gates(now);
+        self.notice_news(now);
+        self.decide_if_due(now);
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground { backlog: &self.backlog, facts: &self.facts, policy: &self.policy }
+    }
+
+    fn want(&mut self, effect: Effect) {
+        self.out.push(effect);
+    }
+
+    fn record(&mut self, kind: RecordKind, ticket: Option<&TicketId>, data: serde_json::Value, now: Timestamp) {
+        self.want(Effect::Record(Record { kind, at: now, ticket: ticket.cloned(), data }));
+    }
+
+    fn save_ledger(&mut self) {
+        let saved = self.ledger.saved.clone();
+        self.want(Effect::SaveLedger(saved));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The start of a daemon: what it finds, what happened while none was running (DESIGN.md 2.4, 5).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::changes::Known;
+use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
+use crate::domain::kick::Boundary;
+use crate::domain::lifecycle::entry_unstamped;
+use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
+use crate::domain::workset::WorkSet;
+
+/// What is recorded of a ticket.
+pub(super) fn last_seen(ticket: &Ticket, now: Timestamp) -> LastSeen {
+    LastSeen { state: ticket.state, needs_human: needs_human(ticket), at: now }
+}
+
+pub(super) fn needs_human(ticket: &Ticket) -> bool {
+    ticket.has_label("needs-human") || ticket.orphan_status == Some(OrphanStatus::NeedsHuman)
+}
+
+impl Engine {
+    pub(super) fn start(&mut self, start: Start, now: Timestamp) {
+        self.policy = start.policy;
+        self.reach = start.reach;
+        self.editor_name = start.editor_name;
+        self.ledger.saved = start.ledger;
+        // A clock set back between two daemons must not make any wait longer either.
+        if let Some(back) = start.recorded_at.map(|last| last - now).filter(|back| *back > TimeDelta::zero()) {
+            self.ledger.shift(back);
+        }
+        self.facts.dirty = start.dirty;
+        for (path, entry) in start.files {
+            self.backlog.put(path, entry);
+        }
+        self.gates_stale = true;
+        for pod in start.pods {
+            self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
+            self.facts.pods.insert(pod.id.clone(), pod);
+        }
+        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(start.session, |turn| turn.session.clone()));
+        let adopted = start.adopted.is_some();
+        if let Some(turn) = start.adopted {
+            self.want(Effect::WatchTurn(turn.kick.clone(), turn.process.clone()));
+            self.orchestrator = Orchestrator::Busy(Turn::adopted(turn));
+        } else {
+            self.orchestrator = Orchestrator::Idle { since: now };
+        }
+        let data = json!({"session": self.work_set.session, "adopted_turn": adopted});
+        self.record(RecordKind::DaemonStarted, None, data, now);
+        self.catch_up(start.recorded, start.recorded_at, now);
+        match (&self.reach, adopted) {
+            // An adopted turn is found at work: an automatic boundary (5, "A start of the daemon").
+            (Reach::Exec, true) => self.reach_boundary(Boundary::OrchestratorIdle),
+            (Reach::Exec, false) => self.reach_boundary(Boundary::OrchestratorSpawn),
+            (Reach::No(_), _) => {}
+        }
+    }
+
+    /// Entries into the queue that nobody watched are stamped now; at the very first start nothing is known of how a
+    /// ticket came to be queued, so nothing is stamped.
+    fn catch_up(
+        &mut self,
+        recorded: Option<BTreeMap<TicketId, LastSeen>>,
+        recorded_at: Option<Timestamp>,
+        now: Timestamp,
+    ) {
+        let mut entered: Vec<(TicketId, PathBuf, Timestamp, bool)> = Vec::new();
+        let mut unstamped = Vec::new();
+        for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
+            let Some(known) = &recorded else {
+                if ticket.stamps.queued_at.is_none() {
+                    unstamped.push(ticket.id.clone());
+                }
+                continue;
+            };
+            let last = known.get(&ticket.id);
+            let cleared = last.is_some_and(|last| last.needs_human) && !needs_human(ticket);
+            let since = last.map(|last| last.at).or(recorded_at).unwrap_or(now);
+            let was_queued = last.is_some_and(|last| last.state == Some(State::Queued));
+            if (!was_queued || cleared) && entry_unstamped(ticket, since, now) {
+                entered.push((ticket.id.clone(), ticket.path.clone(), since, cleared));
+            }
+        }
+        for (id, path, since, always) in entered {
+            let data = json!({"by": self.editor_name, "while": "the daemon was not running"});
+            self.record(RecordKind::IssueApproved, Some(&id), data, now);
+            let by = self.editor_name.clone();
+            self.want(Effect::StampQueued { path, by, since, always });
+            self.reach_boundary(Boundary::TicketQueued);
+        }
+        for id in unstamped {
+            let data = json!({"what": "queued without queued_at since before yoi's first start",
+                "do": "write queued_at into the file, or move it to ready and back to queued"});
+            self.record(RecordKind::Inbox, Some(&id), data, now);
+        }
+        let known = recorded.unwrap_or_default();
+        for (id, last) in &known {
+            if self.backlog.get(id).is_none() && self.backlog.paths_of(id).next().is_some() {
+                self.unreadable.insert(id.clone(), Known { state: last.state, ticket: None });
+            }
+        }
+        self.save_all_seen(&known, now);
+    }
+
+    fn save_all_seen(&mut self, known: &BTreeMap<TicketId, LastSeen>, now: Timestamp) {
+        let mut changed: Vec<_> = self
+            .backlog
+            .tickets()
+            .map(|ticket| (ticket.id.clone(), last_seen(ticket, now)))
+            .filter(|(id, seen)| {
+                known.get(id).is_none_or(|k| k.state != seen.state || k.needs_human != seen.needs_human)
+            })
+            .map(|(id, seen)| (id, Some(seen)))
+            .collect();
+        // A ticket that cannot be read now may be readable again: only what has no file is forgotten.
+        changed
+            .extend(known.keys().filter(|id| self.backlog.paths_of(id).next().is_none()).map(|id| (id.clone(), None)));
+        if !changed.is_empty() {
+            self.want(Effect::SaveSeen(changed));
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The engine as a whole, driven through a strict fake host on a virtual clock.
+
+mod bounds;
+mod clock;
+mod diligent;
+mod files;
+mod host;
+mod kicks;
+mod orders;
+mod scripts;
+mod seen;
+mod starts;
+mod walk;

@@ -1,0 +1,188 @@
+//! Rows 4 and 6: failures, rate limits, fruitless turns, the brake (DESIGN.md 5).
+
+use chrono::TimeDelta;
+
+use super::super::{Event, RecordKind, TurnOutcome};
+use super::host::Host;
+use super::scripts::{diligent, failing, lazy};
+use crate::domain::kick::Boundary;
+use crate::domain::policy::{KickPolicy, Policy};
+use crate::domain::sample::{accepted, at, queued, ticket};
+use crate::domain::ticket::State;
+
+fn host(names: &[&str]) -> Host {
+    let mut host = Host::new(Policy::default(), []);
+    host.run(1);
+    for name in names {
+        host.add(queued(name));
+        host.run(1);
+    }
+    host
+}
+
+fn alerts(host: &Host) -> Vec<String> {
+    let alerts = host.records.iter().filter(|r| r.kind == RecordKind::Alert);
+    alerts.map(|r| r.data["what"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn three_fruitless_kicks_then_ignored_with_one_alert_that_names_the_items() {
+    let mut host = host(&[]);
+    host.script = Some(lazy);
+    for n in 0..8 {
+        host.add(queued(&format!("t{n}")));
+        host.run(600);
+    }
+    // Each turn brought nothing, although the tickets themselves are entries into the queue: those are progress.
+    assert_eq!(host.kicks.len(), 8);
+    // Without any such entry, new items alone: a panel presents, then nothing is new.
+    let kicks = host.kicks.len();
+    for _ in 0..5 {
+        host.delegate("t0", "coder", 5);
+        host.run(600);
+    }
+    let more = host.kicks.len() - kicks;
+    assert!(more <= 10, "{more} kicks for ten attempts");
+    let before = host.records.len();
+    for _ in 0..12 {
+        host.delegate("t0", "coder", 5);
+        host.run(600);
+    }
+    let decisions = host.decisions(before);
+    assert_eq!(decisions.last().map(String::as_str), Some("ignored"), "{decisions:?}");
+    assert_eq!(host.engine.summary(host.now).standing.fruitless, 3);
+    let about: Vec<_> = host.records.iter().filter(|r| r.kind == RecordKind::Alert).collect();
+    assert_eq!(about.len(), 1, "{:?}", alerts(&host));
+    assert!(about[0].data["items"].to_string().contains("t0"), "{}", about[0].data);
+}
+
+#[test]
+fn ignored_ends_with_an_explicit_boundary_or_a_change_by_somebody() {
+    let mut host = ignored();
+    let kicks = host.kicks.len();
+    host.boundary(Boundary::UserKick);
+    host.run(10);
+    assert_eq!(host.kicks.len(), kicks + 1, "a person asks");
+    host.boundary(Boundary::PanelOpen);
+    host.run(10);
+    assert_eq!(host.kicks.len(), kicks + 2, "a panel opens");
+    assert_eq!(alerts(&host).len(), 1, "no further alert");
+    host.reword("a");
+    host.run(10);
+    assert_eq!(host.engine.summary(host.now).standing.fruitless, 1, "three were forgotten, one came");
+    assert_eq!(host.kicks.len(), kicks + 3, "what somebody changed is new");
+}
+
+/// Three fruitless kicks have been, and nothing kicks any more by itself.
+fn ignored() -> Host {
+    let mut host = Host::new(Policy::default(), [accepted("a")]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.script = Some(lazy);
+    for _ in 0..20 {
+        if host.engine.summary(host.now).standing.fruitless >= 3 {
+            break;
+        }
+        let pod = host.delegate("a", "coder", 900);
+        host.run(1);
+        host.end_pod(&pod);
+        host.run(600);
+    }
+    assert_eq!(host.engine.summary(host.now).standing.fruitless, 3, "{:?}", host.decisions(0));
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("already_presented"));
+    host
+}
+
+#[test]
+fn three_failures_wait_10_s_and_60_s_and_then_stay_silent() {
+    let mut host = Host::new(Policy::default(), []);
+    host.script = Some(failing);
+    host.run(1);
+    host.add(queued("a"));
+    host.run(3600 * 5);
+    let times: Vec<_> = host.kicks.iter().map(|(when, _)| (*when - at(1)).num_seconds()).collect();
+    // Each turn takes one second.
+    assert_eq!(times, [0, 11, 72]);
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("backing_off"));
+    let gave_up: Vec<_> = alerts(&host).into_iter().filter(|what| what.contains("failed")).collect();
+    assert_eq!(gave_up.len(), 1);
+    assert_eq!(host.engine.next_wake(), None, "nothing is due any more");
+    // New work does not change it; a person does.
+    host.add(queued("b"));
+    host.run(60);
+    assert_eq!(host.kicks.len(), 3);
+    host.boundary(Boundary::UserKick);
+    host.run(60);
+    assert_eq!(host.kicks.len(), 4);
+    // A turn that succeeds starts the count anew.
+    host.script = Some(diligent);
+    host.boundary(Boundary::UserKick);
+    host.run(60);
+    assert_eq!(host.engine.summary(host.now).standing.failures, 0);
+    assert!(host.kicks.len() > 5, "automatic kicks go on");
+}
+
+#[test]
+fn failures_leave_nothing_seen() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    assert!(host.engine.attention(false, host.now).items.iter().all(|i| !i.seen));
+    // Not started at all: a failed delivery waits too, and is no fruitless turn.
+    host.run(11);
+    assert_eq!(host.kicks.len(), 2);
+    let fruitless = host.engine.summary(host.now).standing.fruitless;
+    host.finish_turn(TurnOutcome::NotDelivered("no such program".into()));
+    let standing = host.engine.summary(host.now).standing;
+    assert_eq!((standing.failures, standing.fruitless), (2, fruitless));
+    assert_eq!(host.records.last().map(|r| r.kind), Some(RecordKind::KickSuppressed));
+}
+
+#[test]
+fn a_rate_limit_holds_even_explicit_boundaries_until_its_time_and_ends_in_one_boundary() {
+    let mut host = host(&[]);
+    host.tell(Event::RateLimited(host.now + TimeDelta::minutes(30)));
+    host.add(queued("a"));
+    host.boundary(Boundary::PanelOpen);
+    host.run(29 * 60);
+    assert_eq!(host.kicks.len(), 0);
+    host.run(2 * 60);
+    assert_eq!(host.handed(0), ["a"]);
+    assert_eq!(host.kicks[0].1.causes, [Boundary::OrchestratorIdle]);
+    // A shorter one does not end a longer one; a person may ask all the same.
+    host.finish_turn(TurnOutcome::Failed("429".into()));
+    host.tell(Event::RateLimited(host.now + TimeDelta::minutes(30)));
+    host.tell(Event::RateLimited(host.now + TimeDelta::minutes(5)));
+    host.run(20 * 60);
+    assert_eq!(host.kicks.len(), 1);
+    host.boundary(Boundary::UserKick);
+    assert_eq!(host.kicks.len(), 2);
+}
+
+#[test]
+fn the_brake_of_20_an_hour_holds_what_people_keep_stirring_up() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.script = Some(lazy);
+    for _ in 0..40 {
+        host.reword("a");
+        host.run(60);
+    }
+    assert_eq!(host.kicks.len(), 20, "{:?}", host.decisions(0));
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("brake"));
+    let braked: Vec<_> = alerts(&host).into_iter().filter(|what| what.contains("within an hour")).collect();
+    assert_eq!(braked.len(), 1);
+    // Its end is a boundary, once.
+    host.run(3600);
+    assert_eq!(host.kicks.len(), 21);
+}
+
+#[test]
+fn another_bound_can_be_set() {
+    let kick = KickPolicy { max_per_hour: 2, max_items: 1, ..KickPolicy::default() };
+    let mut host = Host::new(Policy { kick, ..Policy::default() }, [ticket("z", State::Planning)]);
+    host.script = Some(lazy);
+    for name in ["a", "b", "c", "d"] {
+        host.add(queued(name));
+        host.run(60);
+    }
+    assert_eq!(host.handed(0), ["a", "b"]);
+}

@@ -1,0 +1,458 @@
+//! A host that is stricter than the real one: it owns fake files and a virtual clock, carries out every effect at once,
+//! plays a scripted Orchestrator, and after every step asserts what must hold whatever happens.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use chrono::TimeDelta;
+
+use super::super::{
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orders, Reach, Record, RecordKind, Start, TurnOutcome,
+};
+use crate::domain::backlog::Entry;
+use crate::domain::classify::Class;
+use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
+use crate::domain::gates::holds;
+use crate::domain::kick::Boundary;
+use crate::domain::ledger::SavedLedger;
+use crate::domain::lifecycle::entry_unstamped;
+use crate::domain::policy::Policy;
+use crate::domain::refusal::Refusal;
+use crate::domain::sample::{at, id, pod, sealed};
+use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId, Timestamp};
+
+/// What the Orchestrator does with a kick: it acts at once, and its turn ends so much later.
+pub(super) type Script = fn(&mut Host, &Kick) -> (TimeDelta, TurnOutcome);
+
+/// How many steps may follow each other without any time passing.
+const STEPS_AT_ONCE: u32 = 4000;
+/// How often the engine may ask to be woken at one and the same moment.
+const WAKES_AT_ONCE: u32 = 6;
+
+#[derive(Clone)]
+pub(super) struct Host {
+    pub(super) engine: Engine,
+    pub(super) now: Timestamp,
+    pub(super) files: BTreeMap<PathBuf, Entry>,
+    pub(super) policy: Policy,
+    pub(super) dirty: Dirty,
+    pub(super) script: Option<Script>,
+    pub(super) turn: Option<Kick>,
+    pub(super) kicks: Vec<(Timestamp, Kick)>,
+    pub(super) records: Vec<Record>,
+    pub(super) stamped: Vec<TicketId>,
+    pub(super) saved: SavedLedger,
+    pub(super) seen: BTreeMap<TicketId, LastSeen>,
+    pub(super) pods: BTreeMap<PodId, Pod>,
+    /// What a script remembers of each ticket.
+    pub(super) memo: BTreeMap<TicketId, u32>,
+    /// Pods set their ticket to done before they end.
+    pub(super) workers_close: bool,
+    pub(super) probes: u32,
+    bodies: BTreeMap<PathBuf, u32>,
+    inbox: VecDeque<Event>,
+    launched: Option<Kick>,
+    refreshed: Option<(KickId, Timestamp)>,
+    turn_ends: Option<(Timestamp, TurnOutcome)>,
+    pod_ends: BTreeMap<PodId, Timestamp>,
+    steps_at_once: u32,
+    count: u32,
+}
+
+impl Host {
+    /// A daemon that was started before on this workspace, with no Orchestrator's command tried yet.
+    pub(super) fn new(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Self {
+        let mut host = Self::unstarted(policy, tickets);
+        for entry in host.files.values() {
+            if let Entry::Ticket(t) = entry {
+                host.seen.insert(t.id.clone(), LastSeen { state: t.state, needs_human: false, at: at(-60) });
+            }
+        }
+        host.start(Reach::Exec, true);
+        host
+    }
+
+    pub(super) fn unstarted(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Self {
+        let files = tickets.into_iter().map(|t| (t.path.clone(), Entry::Ticket(sealed(t, "0"))));
+        Self {
+            engine: Engine::new(at(0)),
+            now: at(0),
+            files: files.collect(),
+            policy,
+            dirty: Dirty::Clean,
+            script: None,
+            turn: None,
+            kicks: Vec::new(),
+            records: Vec::new(),
+            stamped: Vec::new(),
+            saved: SavedLedger::default(),
+            seen: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            memo: BTreeMap::new(),
+            workers_close: false,
+            probes: 0,
+            bodies: BTreeMap::new(),
+            inbox: VecDeque::new(),
+            launched: None,
+            refreshed: None,
+            turn_ends: None,
+            pod_ends: BTreeMap::new(),
+            steps_at_once: 0,
+            count: 0,
+        }
+    }
+
+    /// A daemon starts; with `known` it finds what the last one recorded until half a minute ago.
+    pub(super) fn start(&mut self, reach: Reach, known: bool) {
+        let recorded = known.then_some(self.now - TimeDelta::seconds(30));
+        self.start_after(reach, recorded);
+    }
+
+    /// A daemon starts after one that recorded something at this time last; its turns ended with it.
+    pub(super) fn restart_at(&mut self, reach: Reach, recorded_at: Timestamp) {
+        (self.turn, self.turn_ends) = (None, None);
+        self.start_after(reach, Some(recorded_at));
+    }
+
+    fn start_after(&mut self, reach: Reach, recorded_at: Option<Timestamp>) {
+        self.count += 1;
+        self.engine = Engine::new(self.now);
+        let start = Start {
+            policy: self.policy.clone(),
+            reach,
+            session: format!("s{}", self.count),
+            files: self.files.clone().into_iter().collect(),
+            recorded: recorded_at.map(|_| self.seen.clone()),
+            recorded_at,
+            ledger: self.saved.clone(),
+            adopted: None,
+            pods: self.pods.values().cloned().collect(),
+            dirty: self.dirty.clone(),
+            editor_name: "ed".into(),
+        };
+        self.tell(Event::Started(Box::new(start)));
+    }
+
+    pub(super) fn session(&self) -> String {
+        self.engine.work_set().session.clone()
+    }
+
+    /// One event, and all that follows from it at this moment.
+    pub(super) fn tell(&mut self, event: Event) {
+        self.inbox.push_back(event);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        loop {
+            while let Some(event) = self.inbox.pop_front() {
+                self.steps_at_once += 1;
+                assert!(self.steps_at_once < STEPS_AT_ONCE, "livelock: {event:?} at {}", self.now);
+                let effects = self.engine.step(event, self.now);
+                self.perform(effects);
+            }
+            let Some(kick) = self.launched.take() else { break };
+            if let Some(script) = self.script {
+                let (after, outcome) = script(self, &kick);
+                self.turn_ends = Some((self.now + after, outcome));
+            }
+        }
+        self.assert_promises();
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Read(paths) => self.read(paths),
+                Effect::ReadAll => {
+                    let entries = self.files.clone().into_iter().collect();
+                    self.inbox.push_back(Event::FilesRead { entries, full: true });
+                }
+                Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
+                Effect::Probe => {
+                    self.probes += 1;
+                    self.inbox.push_back(Event::Probed(self.dirty.clone()));
+                }
+                Effect::Refresh { kick, paths } => {
+                    self.read(paths);
+                    self.inbox.push_back(Event::Probed(self.dirty.clone()));
+                    self.refreshed = Some((kick.clone(), self.now));
+                    self.inbox.push_back(Event::Refreshed(kick));
+                }
+                Effect::Launch(kick) => self.launch(kick),
+                Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
+                Effect::WatchTurn(..) => {}
+                Effect::Record(record) => self.records.push(record),
+                Effect::SaveLedger(saved) => self.saved = saved,
+                Effect::SaveSeen(changes) => {
+                    for (id, seen) in changes {
+                        match seen {
+                            Some(seen) => drop(self.seen.insert(id, seen)),
+                            None => drop(self.seen.remove(&id)),
+                        }
+                    }
+                }
+                Effect::SavePods(pods) => self.pods = pods.into_iter().map(|p| (p.id.clone(), p)).collect(),
+            }
+        }
+    }
+
+    fn read(&mut self, paths: Vec<PathBuf>) {
+        let now = |path: PathBuf| {
+            let entry = self.files.get(&path).cloned().unwrap_or(Entry::Absent);
+            (path, entry)
+        };
+        let entries = paths.into_iter().map(now).collect();
+        self.inbox.push_back(Event::FilesRead { entries, full: false });
+    }
+
+    /// Everything that must hold of a kick, judged on the files themselves.
+    fn launch(&mut self, kick: Kick) {
+        assert!(self.turn.is_none(), "a kick while a turn is running");
+        assert_eq!(self.refreshed.take(), Some((kick.id.clone(), self.now)), "delivered without fresh data");
+        assert!(!kick.items.is_empty() && kick.items.len() <= self.policy.kick.max_items);
+        assert!(!kick.causes.is_empty(), "every kick has a cause");
+        let active = self.engine.attention(false, self.now).active;
+        for item in &kick.items {
+            let state = self.ticket(item.id.as_str()).state;
+            match item.class {
+                Class::ActionableInprogress => assert_eq!(state, Some(State::Inprogress), "{}", item.id),
+                Class::NewQueued | Class::PlannedQueued => {
+                    assert_eq!(state, Some(State::Queued), "{}", item.id);
+                    assert!(active.is_empty(), "queued {} handed over while {active:?} is active", item.id);
+                }
+                Class::ActiveInprogress => panic!("active work needs nobody: {}", item.id),
+            }
+        }
+        self.kicks.push((self.now, kick.clone()));
+        self.turn = Some(kick.clone());
+        let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 1, started: 1 };
+        self.inbox.push_back(Event::TurnStarted { kick: kick.id.clone(), process });
+        self.launched = Some(kick);
+    }
+
+    fn stamp(&mut self, path: &PathBuf, by: String, since: Timestamp, always: bool) {
+        let Some(Entry::Ticket(ticket)) = self.files.get(path).cloned() else { return };
+        if ticket.state != Some(State::Queued) || !(always || entry_unstamped(&ticket, since, self.now)) {
+            return;
+        }
+        let now = self.now;
+        self.stamped.push(ticket.id.clone());
+        self.write(ticket.id.as_str(), Actor::Daemon, |t| {
+            t.stamps.queued_by = Some(by);
+            t.stamps.queued_at = Some(now);
+            t.orphan_status = None;
+            t.labels.retain(|l| l != "orphan" && l != "needs-human");
+        });
+    }
+
+    fn assert_promises(&self) {
+        for (id, note) in self.engine.work_set().iter() {
+            let open = |t: &Ticket| matches!(t.state, Some(State::Queued | State::Inprogress));
+            let known = self.engine.backlog().get(id);
+            assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
+        }
+        assert_eq!(self.turn.is_some(), matches!(self.engine.presence(), crate::domain::kick::Presence::Busy));
+    }
+
+    /// Lets time pass, with everything that is due in it.
+    pub(super) fn run(&mut self, seconds: i64) {
+        self.run_ms(seconds * 1000);
+    }
+
+    pub(super) fn run_ms(&mut self, ms: i64) {
+        let until = self.now + TimeDelta::milliseconds(ms);
+        let mut wakes = 0;
+        loop {
+            let turn = self.turn_ends.as_ref().map(|(at, _)| *at);
+            let pod = self.pod_ends.values().min().copied();
+            let Some(next) = [self.engine.next_wake(), turn, pod].into_iter().flatten().min() else { break };
+            if next > until {
+                break;
+            }
+            wakes = if next > self.now { 0 } else { wakes + 1 };
+            assert!(wakes <= WAKES_AT_ONCE, "the engine spins at {}: {:?}", self.now, self.engine.next_wake());
+            self.pass(next);
+            if turn.is_some_and(|at| at <= self.now) {
+                self.end_turn();
+            } else if pod.is_some_and(|at| at <= self.now) {
+                self.end_due_pod();
+            } else {
+                self.tell(Event::Ticked);
+            }
+        }
+        self.pass(until);
+    }
+
+    /// The wall clock is set back while the host sleeps until what was due next: it wakes by its own, steady clock.
+    pub(super) fn jump_back(&mut self, by: TimeDelta) {
+        let slept = self.engine.next_wake().map_or(TimeDelta::zero(), |due| (due - self.now).max(TimeDelta::zero()));
+        self.now = self.now - by + slept;
+        self.steps_at_once = 0;
+        self.tell(Event::Ticked);
+    }
+
+    fn pass(&mut self, to: Timestamp) {
+        if to > self.now {
+            self.now = to;
+            self.steps_at_once = 0;
+        }
+    }
+
+    fn end_turn(&mut self) {
+        if let Some((_, outcome)) = self.turn_ends.take() {
+            self.finish_turn(outcome);
+        }
+    }
+
+    /// The running turn ends now.
+    pub(super) fn finish_turn(&mut self, outcome: TurnOutcome) {
+        let kick = self.turn.take().expect("a turn is running");
+        self.turn_ends = None;
+        self.tell(Event::TurnEnded { kick: kick.id, outcome, jitter: 0 });
+    }
+
+    fn end_due_pod(&mut self) {
+        let due = self.pod_ends.iter().find(|(_, at)| **at <= self.now).map(|(id, _)| id.clone());
+        if let Some(id) = due {
+            self.end_pod(&id);
+        }
+    }
+
+    pub(super) fn end_pod(&mut self, pod: &PodId) {
+        self.pod_ends.remove(pod);
+        let ticket = self.engine.facts().pods.get(pod).and_then(|p| p.ticket.clone());
+        if let Some(ticket) = ticket.filter(|_| self.workers_close) {
+            self.write(ticket.as_str(), Actor::Somebody("worker".into()), |t| t.state = Some(State::Done));
+        }
+        self.tell(Event::PodEnded(pod.clone()));
+    }
+
+    pub(super) fn ticket(&self, name: &str) -> Ticket {
+        let found = self.files.values().find_map(|entry| match entry {
+            Entry::Ticket(t) if t.id == id(name) => Some(t.clone()),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("no ticket {name}"))
+    }
+
+    /// A request writes a ticket: the file, then the event; the watcher notices it too.
+    pub(super) fn write(&mut self, name: &str, by: Actor, change: impl FnOnce(&mut Ticket)) {
+        let ticket = self.put(name, change);
+        let path = ticket.path.clone();
+        self.inbox.push_back(Event::TicketWritten { ticket, by });
+        self.tell(Event::PathsNoticed(vec![path]));
+    }
+
+    /// Somebody saves a ticket in an editor; only the watcher sees it.
+    pub(super) fn edit(&mut self, name: &str, change: impl FnOnce(&mut Ticket)) {
+        let path = self.put(name, change).path;
+        self.tell(Event::PathsNoticed(vec![path]));
+    }
+
+    /// Somebody writes something into the body of a ticket.
+    pub(super) fn reword(&mut self, name: &str) {
+        let path = self.ticket(name).path;
+        *self.bodies.entry(path).or_default() += 1;
+        self.edit(name, |_| {});
+    }
+
+    fn put(&mut self, name: &str, change: impl FnOnce(&mut Ticket)) -> Ticket {
+        let mut ticket = self.ticket(name);
+        change(&mut ticket);
+        let body = self.bodies.get(&ticket.path).copied().unwrap_or_default();
+        let ticket = sealed(ticket, &body.to_string());
+        self.files.insert(ticket.path.clone(), Entry::Ticket(ticket.clone()));
+        ticket
+    }
+
+    /// What the file at this path is now, or that it is gone.
+    pub(super) fn save(&mut self, path: &str, entry: Option<Entry>) {
+        let path = PathBuf::from(path);
+        match entry {
+            Some(entry) => drop(self.files.insert(path.clone(), entry)),
+            None => drop(self.files.remove(&path)),
+        }
+        self.tell(Event::PathsNoticed(vec![path]));
+    }
+
+    pub(super) fn add(&mut self, ticket: Ticket) {
+        let path = ticket.path.display().to_string();
+        self.save(&path, Some(Entry::Ticket(sealed(ticket, "0"))));
+    }
+
+    pub(super) fn unreadable(name: &str) -> Entry {
+        let error = Diagnostic { line: 2, column: 1, message: "a tab".into() };
+        Entry::Unreadable { id: id(name), path: format!("tickets/{name}.md").into(), error }
+    }
+
+    pub(super) fn queue(&mut self, name: &str) {
+        self.edit(name, |t| t.state = Some(State::Queued));
+    }
+
+    pub(super) fn boundary(&mut self, boundary: Boundary) {
+        self.tell(Event::BoundaryReached(boundary));
+    }
+
+    pub(super) fn order(&mut self, name: &str, orders: Orders) -> Result<(), Refusal> {
+        let session = self.session();
+        let effects = self.engine.order(&session, &id(name), orders, self.now)?;
+        self.perform(effects);
+        self.drain();
+        Ok(())
+    }
+
+    pub(super) fn plan(&mut self, name: &str) {
+        self.order(name, Orders::Plan { order: None }).unwrap();
+    }
+
+    /// Accepts a ticket as the Orchestrator, unless a gate holds it.
+    pub(super) fn accept(&mut self, name: &str) -> bool {
+        let ticket = self.ticket(name);
+        if !holds(&ticket, self.engine.ground()).is_empty() {
+            return false;
+        }
+        let now = self.now;
+        self.write(name, Actor::Orchestrator, |t| {
+            t.state = Some(State::Inprogress);
+            t.stamps.accepted_by = Some("orchestrator".into());
+            t.stamps.accepted_at = Some(now);
+        });
+        true
+    }
+
+    /// A role's Pod registers on a ticket, and ends so many seconds later.
+    pub(super) fn delegate(&mut self, name: &str, role: &str, seconds: i64) -> PodId {
+        self.count += 1;
+        let mut pod = pod(&format!("p{}", self.count), role, name);
+        pod.process.pid = 1000 + self.count;
+        let id = pod.id.clone();
+        self.pod_ends.insert(id.clone(), self.now + TimeDelta::seconds(seconds));
+        self.tell(Event::PodReported { pod, state: PodState::Busy });
+        id
+    }
+
+    pub(super) fn done(&mut self, name: &str) {
+        self.write(name, Actor::Orchestrator, |t| t.state = Some(State::Done));
+    }
+
+    /// The decisions recorded from the `from`th record on: kicks with their items, suppressions by name.
+    pub(super) fn decisions(&self, from: usize) -> Vec<String> {
+        let said = |r: &Record| match r.kind {
+            RecordKind::KickSent => Some(format!("kick {}", r.data["items"])),
+            RecordKind::KickSuppressed => Some(r.data["why"].as_str().unwrap_or_default().to_owned()),
+            _ => None,
+        };
+        self.records[from..].iter().filter_map(said).collect()
+    }
+
+    /// The items of each kick, from the `from`th on.
+    pub(super) fn handed(&self, from: usize) -> Vec<String> {
+        let names = |k: &Kick| k.items.iter().map(|i| i.id.to_string()).collect::<Vec<_>>().join(" ");
+        self.kicks[from..].iter().map(|(_, k)| names(k)).collect()
+    }
+
+    pub(super) fn count(&self, kind: RecordKind) -> usize {
+        self.records.iter().filter(|r| r.kind == kind).count()
+    }
+}

@@ -1,0 +1,256 @@
+//! Due times: each is one moment, never repeated without a new cause (DESIGN.md section 5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::TimeDelta;
+use serde_json::json;
+
+use super::{Effect, Engine, Orchestrator, RecordKind};
+use crate::domain::classify::{Evidence, classify};
+use crate::domain::facts::Claim;
+use crate::domain::gates::holds;
+use crate::domain::kick::Boundary;
+use crate::domain::policy::DirtyGate;
+use crate::domain::ticket::{State, TicketId, Timestamp};
+use crate::domain::workset::WaitKind;
+
+/// Seen work that has not moved for this long while the Orchestrator is idle is shown to a person.
+const UNMOVED: TimeDelta = TimeDelta::minutes(60);
+/// How often the main worktree is probed while the dirty gate alone holds a ticket.
+const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
+
+/// How long after a turn its last edit of a file may still be noticed: debounce and a watcher's lag.
+const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
+
+/// Since when a seen item lies where it is, and what was made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lying {
+    since: Timestamp,
+    alerted: bool,
+    reoffered: bool,
+}
+
+/// Due times that are nobody else's. Each seen item has its own: what happens to others must not put it off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Timers {
+    turn_ended_at: Option<Timestamp>,
+    lying: BTreeMap<TicketId, Lying>,
+    probe_at: Option<Timestamp>,
+    brake_until: Option<Timestamp>,
+}
+
+impl Timers {
+    pub(super) fn turn_ended(&mut self, now: Timestamp) {
+        self.turn_ended_at = Some(now);
+    }
+
+    /// Whether a change noticed now may still be the doing of the turn that has ended.
+    pub(super) fn turn_just_ended(&self, now: Timestamp) -> bool {
+        self.turn_ended_at.is_some_and(|at| now - at < LATE_NOTICE)
+    }
+
+    pub(super) fn lies_since(&mut self, ids: &[TicketId], now: Timestamp) {
+        let lying = Lying { since: now, alerted: false, reoffered: false };
+        self.lying.extend(ids.iter().map(|id| (id.clone(), lying.clone())));
+    }
+
+    pub(super) fn moved(&mut self, id: &TicketId) {
+        self.lying.remove(id);
+    }
+
+    pub(super) fn all_moved(&mut self) {
+        self.lying.clear();
+    }
+}
+
+/// What shows that a delegated step is under way; a step awaited anew is the same sign.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    Claim(String),
+    Process(u32),
+    Awaited,
+}
+
+fn sign(evidence: Evidence) -> Option<Sign> {
+    match evidence {
+        Evidence::FreshClaim { worker, .. } => Some(Sign::Claim(worker)),
+        Evidence::LivePod { pid, .. } | Evidence::ProcessInWorktree { pid } => Some(Sign::Process(pid)),
+        Evidence::Awaited { .. } => Some(Sign::Awaited),
+        _ => None,
+    }
+}
+
+impl Engine {
+    /// When the engine wants to be stepped next, if nothing happens before.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        let saved = &self.ledger.saved;
+        let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
+        let lying = || self.timers.lying.values().filter(|_| self.is_idle());
+        let unmoved = lying().filter(|l| !l.alerted).map(|l| l.since + UNMOVED).min();
+        let reoffer = self.policy.kick.reoffer_idle;
+        let times = [
+            self.files.next(),
+            self.boundaries.due(self.last_now).filter(|_| deciding),
+            saved.rate_limited_until,
+            saved.backing_off_until,
+            self.timers.brake_until,
+            self.timers.probe_at,
+            unmoved,
+            reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
+            self.active_until(),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.orchestrator, Orchestrator::Idle { .. })
+    }
+
+    /// The next moment at which a claim goes stale or an awaited step is overdue.
+    fn active_until(&self) -> Option<Timestamp> {
+        let awaited =
+            self.under_way.iter().filter_map(|(id, _)| self.work_set.get(id)?.awaited.as_ref().map(|a| a.due));
+        let claims = self.under_way.iter().filter_map(|(id, _)| self.facts.claims.get(id).map(Claim::expires));
+        awaited.chain(claims).filter(|at| *at > self.last_now).min()
+    }
+
+    pub(super) fn fire_timers(&mut self, now: Timestamp) {
+        let due = self.files.due(now);
+        if !due.is_empty() {
+            self.want(Effect::Read(due));
+        }
+        self.end_waits(now);
+        if self.timers.probe_at.is_some_and(|at| at <= now) {
+            self.timers.probe_at = None;
+            // If the gate still holds a ticket alone afterwards, judging it sets the next probe.
+            self.gates_stale = true;
+            self.want(Effect::Probe);
+        }
+        self.watch_quiet(now);
+    }
+
+    /// The end of a wait is a boundary, once.
+    fn end_waits(&mut self, now: Timestamp) {
+        let over = |at: &mut Option<Timestamp>| at.take_if(|until| *until <= now).is_some();
+        let saved = &mut self.ledger.saved;
+        let ended = [over(&mut saved.backing_off_until), over(&mut saved.rate_limited_until)];
+        if ended.contains(&true) {
+            self.save_ledger();
+            self.reach_boundary(Boundary::OrchestratorIdle);
+        }
+        if over(&mut self.timers.brake_until) {
+            self.reach_boundary(Boundary::OrchestratorIdle);
+        }
+        self.timers.brake_until = self.ledger.brake_until(self.policy.kick.max_per_hour, now).filter(|at| *at > now);
+    }
+
+    /// Nothing is ever both idle and silent.
+    fn watch_quiet(&mut self, now: Timestamp) {
+        if !self.is_idle() {
+            return;
+        }
+        let mut reoffer = false;
+        let mut unmoved = BTreeSet::new();
+        for (id, lying) in &mut self.timers.lying {
+            let lain = now - lying.since;
+            if !lying.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| lain >= after) {
+                lying.reoffered = true;
+                reoffer = true;
+            }
+            if !lying.alerted && lain >= UNMOVED {
+                lying.alerted = true;
+                unmoved.insert(id.clone());
+            }
+        }
+        if reoffer {
+            self.reach_boundary(Boundary::ReofferIdle);
+        }
+        if !unmoved.is_empty() {
+            self.show_unmoved(&unmoved, now);
+        }
+    }
+
+    fn show_unmoved(&mut self, unmoved: &BTreeSet<TicketId>, now: Timestamp) {
+        let list = self.attention(false, now).items;
+        let ids: Vec<_> = list.iter().map(|item| &item.id).filter(|id| unmoved.contains(*id)).collect();
+        if !ids.is_empty() {
+            let what = "seen by the Orchestrator and not moved for 60 minutes, while it is idle";
+            let data = json!({"what": what, "items": ids});
+            self.record(RecordKind::Inbox, None, data.clone(), now);
+            self.record(RecordKind::Alert, None, data, now);
+        }
+    }
+
+    /// A sign of delegated work that is gone is a finished delegate: claim released or stale, Pod gone, step overdue,
+    /// state changed; also where another sign keeps the ticket active.
+    pub(super) fn judge_active(&mut self, now: Timestamp) {
+        let mut under_way = BTreeSet::new();
+        for ticket in self.backlog.inprogress().iter().filter_map(|id| self.backlog.get(id)) {
+            let evidence = classify(ticket, &self.work_set, &self.facts, now).map(|c| c.evidence);
+            let signs = evidence.into_iter().flatten().filter_map(sign);
+            under_way.extend(signs.map(|sign| (ticket.id.clone(), sign)));
+        }
+        if self.under_way.difference(&under_way).next().is_some() {
+            self.see_all_anew();
+            self.reach_boundary(Boundary::DelegateFinished);
+        }
+        self.under_way = under_way;
+    }
+
+    /// A queued ticket that some gate held and none holds now is a cleared gate; a reason of that kind lapses.
+    pub(super) fn judge_gates(&mut self, now: Timestamp) {
+        if !std::mem::take(&mut self.gates_stale) {
+            return;
+        }
+        let mut held = BTreeSet::new();
+        let mut lapsed = Vec::new();
+        let mut dirty_alone = false;
+        for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
+            let found = holds(ticket, self.ground());
+            let waiting = self.work_set.get(&ticket.id).and_then(|note| note.waiting.as_ref()).map(|w| w.kind);
+            if waiting.is_some_and(|kind| kind != WaitKind::Other && !found.iter().any(|h| h.gate == kind)) {
+                lapsed.push(ticket.id.clone());
+            }
+            if !found.is_empty() {
+                dirty_alone |= found.iter().all(|h| h.gate == WaitKind::DirtyWorkspace);
+                held.insert(ticket.id.clone());
+            }
+        }
+        for id in lapsed {
+            if let Some(note) = self.work_set.get_mut(&id) {
+                note.waiting = None;
+            }
+            self.no_longer_seen(&id);
+        }
+        let queued = |id: &&TicketId| self.backlog.get(id).is_some_and(|t| t.state == Some(State::Queued));
+        let cleared: Vec<_> = self.held.difference(&held).filter(queued).cloned().collect();
+        if !cleared.is_empty() {
+            for id in &cleared {
+                self.no_longer_seen(id);
+            }
+            self.reach_boundary(Boundary::GateCleared);
+        }
+        self.held = held;
+        let probing = dirty_alone && self.policy.dirty_workspace == DirtyGate::Block;
+        self.timers.probe_at = probing.then(|| self.timers.probe_at.unwrap_or(now + PROBE_EVERY));
+    }
+
+    /// A clock that jumped back must not put off what is due: every due time moves back with it.
+    pub(super) fn mend_clock(&mut self, now: Timestamp) {
+        let back = self.last_now - now;
+        self.last_now = now;
+        if back <= TimeDelta::zero() {
+            return;
+        }
+        self.files.shift(back);
+        self.boundaries.shift(back);
+        self.ledger.shift(back);
+        self.work_set.shift(back);
+        let timers = &mut self.timers;
+        let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
+        let times = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
+        for at in times.into_iter().flatten().chain(lying) {
+            *at -= back;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The Orchestrator's turns: a kick is prepared, decided again on fresh data, delivered, and judged by its effect
+//! (DESIGN.md section 5).
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{Effect, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
+use crate::domain::attention::Item;
+use crate::domain::classify::{Class, clock};
+use crate::domain::facts::ProcessIdentity;
+use crate::domain::gates::human;
+use crate::domain::kick::{Boundary, Decision, Presence};
+use crate::domain::ticket::{TicketId, Timestamp};
+
+/// Where the Orchestrator's Pod stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Orchestrator {
+    /// Between turns.
+    Idle {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A kick is decided; what it rests on is being read again.
+    Preparing {
+        /// Which kick.
+        kick: KickId,
+        /// Why.
+        causes: Vec<Boundary>,
+    },
+    /// A turn is running.
+    Busy(Turn),
+}
+
+/// A running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The kick that started it.
+    pub kick: KickId,
+    /// Since when.
+    pub since: Timestamp,
+    /// Its process, once it runs.
+    pub process: Option<ProcessIdentity>,
+    /// What was handed over.
+    pub handed: Vec<Item>,
+    /// Something got further.
+    pub progress: bool,
+    /// Items that changed meanwhile: what was shown of them is old.
+    pub(super) changed: BTreeSet<TicketId>,
+    /// The situation as a whole changed meanwhile.
+    pub(super) shaken: bool,
+    /// It was started by a former daemon: what was handed over is not known.
+    pub(super) adopted: bool,
+}
+
+impl Turn {
+    pub(super) fn adopted(turn: RunningTurn) -> Self {
+        Self {
+            kick: turn.kick,
+            since: turn.since,
+            process: Some(turn.process),
+            handed: Vec::new(),
+            progress: false,
+            changed: BTreeSet::new(),
+            shaken: false,
+            adopted: true,
+        }
+    }
+}
+
+impl Engine {
+    /// Whether an Orchestrator can take a kick now. A kick in preparation is not yet a turn.
+    pub(super) fn presence(&self) -> Presence {
+        match (&self.reach, &self.orchestrator) {
+            (Reach::No(why), _) => Presence::None(why.clone()),
+            (Reach::Exec, Orchestrator::Busy(_)) => Presence::Busy,
+            (Reach::Exec, _) => Presence::Idle,
+        }
+    }
+
+    /// A kick is decided: everything it rests on is read again before it is delivered.
+    pub(super) fn prepare(&mut self, causes: Vec<Boundary>, items: &[Item]) {
+        self.kicks += 1;
+        let kick = KickId(format!("{}-{}", self.work_set.session, self.kicks));
+        let paths = items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|t| t.path.clone()).collect();
+        self.want(Effect::Refresh { kick: kick.clone(), paths });
+        self.orchestrator = Orchestrator::Preparing { kick, causes };
+    }
+
+    /// The data is fresh: decide again, for what happened meanwhile too, and deliver or let it be.
+    pub(super) fn refreshed(&mut self, kick: &KickId, now: Timestamp) {
+        let Orchestrator::Preparing { kick: expected, causes } = &self.orchestrator else { return };
+        if expected != kick {
+            return;
+        }
+        let mut causes = causes.clone();
+        self.orchestrator = Orchestrator::Idle { since: now };
+        // Transitions that the fresh data brought are boundaries too, and join this decision.
+        self.judge_active(now);
+        self.judge_gates(now);
+        for cause in self.boundaries.take_pending() {
+            if !causes.contains(&cause) {
+                causes.push(cause);
+            }
+        }
+        match self.decide(&causes, now) {
+            Decision::Kick { items, left_out } => self.deliver(kick.clone(), causes, items, left_out, now),
+            Decision::Suppress(why) => self.suppressed(&causes, &why, now),
+        }
+    }
+
+    fn deliver(&mut self, id: KickId, causes: Vec<Boundary>, items: Vec<Item>, left_out: usize, now: Timestamp) {
+        let ids: Vec<_> = items.iter().map(|item| item.id.clone()).collect();
+        let data = json!({"row": 7, "kick": id, "boundaries": causes, "items": ids, "left_out": left_out});
+        self.record(RecordKind::KickSent, None, data, now);
+        if causes.contains(&Boundary::PanelOpen) && items.iter().any(|item| item.seen) {
+            self.ledger.panel_presented_at = Some(now);
+        }
+        self.boundaries.note_kick(&causes, items.len(), left_out, now);
+        let session = self.work_set.session.clone();
+        self.orchestrator = Orchestrator::Busy(Turn {
+            kick: id.clone(),
+            since: now,
+            process: None,
+            handed: items.clone(),
+            progress: false,
+            changed: BTreeSet::new(),
+            shaken: false,
+            adopted: false,
+        });
+        self.want(Effect::Launch(Kick { id, session, causes, items, left_out }));
+    }
+
+    pub(super) fn turn_started(&mut self, kick: &KickId, process: ProcessIdentity) {
+        if let Orchestrator::Busy(turn) = &mut self.orchestrator
+            && turn.kick == *kick
+        {
+            turn.process = Some(process);
+        }
+    }
+
+    pub(super) fn turn_ended(&mut self, kick: &KickId, outcome: &TurnOutcome, jitter: u16, now: Timestamp) {
+        let turn = match &self.orchestrator {
+            Orchestrator::Busy(turn) if turn.kick == *kick => turn.clone(),
+            _ => return,
+        };
+        self.orchestrator = Orchestrator::Idle { since: now };
+        self.timers.turn_ended(now);
+        let jitter = f64::from(jitter) / 1000.0;
+        let failed = match outcome {
+            TurnOutcome::Succeeded | TurnOutcome::Unknown => {
+                self.ledger.succeeded_turn();
+                None
+            }
+            TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
+                self.ledger.failed_turn(now, jitter);
+                Some(why.clone())
+            }
+        };
+        let delivered = !matches!(outcome, TurnOutcome::NotDelivered(_));
+        if delivered && failed.is_none() {
+            self.note_shown_gated(&turn);
+        }
+        if turn.progress {
+            // As long as the Orchestrator gets somewhere, it is asked for the next step.
+            self.all_unseen();
+        } else if delivered && !turn.adopted {
+            self.without_progress(&turn, failed.is_none(), now);
+        }
+        let seconds = (now - turn.since).num_milliseconds();
+        let data = json!({"kick": kick, "ran_ms": seconds, "progress": turn.progress, "failed": failed,
+            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
+        self.record(RecordKind::TurnEnded, None, data, now);
+        if failed.is_some() && self.ledger.just_gave_up() {
+            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
+            self.alert(what, &turn, now);
+        }
+        self.save_ledger();
+        self.reach_boundary(Boundary::OrchestratorIdle);
+    }
+
+    fn without_progress(&mut self, turn: &Turn, may_be_seen: bool, now: Timestamp) {
+        let max = self.policy.kick.max_per_hour;
+        let braked = self.ledger.brake_until(max, now).is_some();
+        self.ledger.fruitless_turn(now);
+        if may_be_seen && !turn.shaken {
+            let seen = turn.handed.iter().map(|item| &item.id).filter(|id| !turn.changed.contains(*id));
+            let seen: Vec<_> = seen.cloned().collect();
+            self.now_seen(seen, now);
+        }
+        if self.ledger.just_ignored() {
+            self.alert(
+                "three kicks in a row led to nothing: only `yoi kick`, a panel or a restart kicks now",
+                turn,
+                now,
+            );
+        }
+        if !braked && let Some(until) = self.ledger.brake_until(max, now) {
+            let what = format!("{max} fruitless kicks within an hour: no automatic kicks until {}", clock(until));
+            self.alert(&what, turn, now);
+        }
+    }
+
+    /// A human-gated new ticket is handed over once: nothing follows from it until a person moves.
+    fn note_shown_gated(&mut self, turn: &Turn) {
+        let new = turn.handed.iter().filter(|i| i.class == Class::NewQueued && !turn.changed.contains(&i.id));
+        let gated = new.filter(|i| self.backlog.get(&i.id).is_some_and(|t| !human(t).is_empty()));
+        let ids: Vec<_> = gated.map(|i| i.id.clone()).collect();
+        self.ledger.shown_gated.extend(ids);
+    }
+
+    fn alert(&mut self, what: &str, turn: &Turn, now: Timestamp) {
+        let ids: Vec<_> = turn.handed.iter().map(|item| &item.id).collect();
+        let data = json!({"what": what, "items": ids});
+        self.record(RecordKind::Alert, None, data, now);
+    }
+
+    pub(super) fn rate_limited(&mut self, until: Timestamp, now: Timestamp) {
+        self.ledger.saved.rate_limited_until = Some(until).max(self.ledger.saved.rate_limited_until);
+        self.record(RecordKind::Inbox, None, json!({"what": "rate limited", "until": clock(until)}), now);
+        self.save_ledger();
+    }
+}

@@ -1,0 +1,172 @@
+//! The gates: the rules that keep a queued ticket from starting. One function decides them for every face.
+//!
+//! Must not know: who asks, how gates are probed. DESIGN.md 6.1.
+
+use std::collections::BTreeSet;
+
+use super::backlog::Backlog;
+use super::facts::{Dirty, Facts};
+use super::policy::{DirtyGate, Policy};
+use super::ticket::{State, Ticket, TicketId};
+use super::workset::WaitKind;
+
+/// One gate that holds, with its evidence in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Which gate.
+    pub gate: WaitKind,
+    /// What it rests on, one line.
+    pub evidence: String,
+}
+
+/// What the gates rest on.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// All tickets.
+    pub backlog: &'a Backlog,
+    /// The main worktree.
+    pub facts: &'a Facts,
+    /// Modes and limits.
+    pub policy: &'a Policy,
+}
+
+/// Every gate that holds this ticket now; empty means that it may start.
+pub fn holds(ticket: &Ticket, ground: Ground<'_>) -> Vec<Hold> {
+    let mut found = dependency(ticket, ground.backlog);
+    found.extend(conflict(ticket, ground.backlog));
+    found.extend(dirty_workspace(ground));
+    found.extend(capacity(ticket, ground));
+    found.extend(human(ticket));
+    found
+}
+
+/// Whether any gate holds this ticket.
+pub fn is_held(ticket: &Ticket, ground: Ground<'_>) -> bool {
+    !holds(ticket, ground).is_empty()
+}
+
+fn hold(gate: WaitKind, evidence: String) -> Hold {
+    Hold { gate, evidence }
+}
+
+/// Each direct dependency must be done or closed.
+fn dependency(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
+    let mut found = Vec::new();
+    for id in &ticket.depends_on {
+        let evidence = match backlog.get(id) {
+            Some(other) => match other.state {
+                Some(State::Done | State::Closed) => continue,
+                Some(state) => format!("depends on `{id}`, which is {state}"),
+                None => format!("depends on `{id}`, whose state cannot be read"),
+            },
+            None => format!("depends on `{id}`, {}", unknown(id, backlog)),
+        };
+        found.push(hold(WaitKind::Dependency, evidence));
+    }
+    if !found.is_empty()
+        && let Some(cycle) = cycle(ticket, backlog)
+    {
+        found.push(hold(WaitKind::Dependency, format!("the dependencies go in a circle: {}", cycle.join(" -> "))));
+    }
+    found
+}
+
+fn unknown(id: &TicketId, backlog: &Backlog) -> &'static str {
+    match backlog.paths_of(id).count() {
+        0 => "which is no ticket here",
+        1 => "whose file cannot be read",
+        _ => "an id that several files have",
+    }
+}
+
+/// A way from the ticket over unfinished dependencies back to itself.
+fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
+    let mut visited = BTreeSet::new();
+    // Depth first with an explicit stack: a long chain must not exhaust the thread's stack.
+    let mut trail: Vec<(&TicketId, std::slice::Iter<'_, TicketId>)> = vec![(&ticket.id, ticket.depends_on.iter())];
+    while let Some((_, rest)) = trail.last_mut() {
+        let Some(next) = rest.next() else {
+            trail.pop();
+            continue;
+        };
+        if *next == ticket.id {
+            let mut names: Vec<String> = trail.iter().map(|(id, _)| id.to_string()).collect();
+            names.push(ticket.id.to_string());
+            return Some(names);
+        }
+        if let Some(other) = backlog.get(next).filter(|t| !matches!(t.state, Some(State::Done | State::Closed)))
+            && visited.insert(next)
+        {
+            trail.push((&other.id, other.depends_on.iter()));
+        }
+    }
+    None
+}
+
+/// Named conflicts (either side may name the other) and overlapping `touches` of tickets in progress.
+fn conflict(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
+    let mut found = Vec::new();
+    for other in backlog.inprogress().iter().filter(|id| **id != ticket.id).filter_map(|id| backlog.get(id)) {
+        if ticket.conflicts_with.contains(&other.id) || other.conflicts_with.contains(&ticket.id) {
+            found.push(hold(WaitKind::Conflict, format!("conflicts with `{}`, which is inprogress", other.id)));
+        } else if let Some((mine, theirs)) = overlap(&ticket.touches, &other.touches) {
+            let evidence = format!("touches {mine}, and `{}`, which is inprogress, touches {theirs}", other.id);
+            found.push(hold(WaitKind::Conflict, evidence));
+        }
+    }
+    found
+}
+
+/// The first pair of paths of which one is, or lies inside, the other.
+fn overlap<'a>(ours: &'a [String], theirs: &'a [String]) -> Option<(&'a str, &'a str)> {
+    ours.iter().find_map(|a| theirs.iter().find(|b| inside(a, b) || inside(b, a)).map(|b| (a.as_str(), b.as_str())))
+}
+
+fn inside(inner: &str, outer: &str) -> bool {
+    let mut inner = components(inner);
+    components(outer).all(|part| inner.next() == Some(part))
+}
+
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".")
+}
+
+fn dirty_workspace(ground: Ground<'_>) -> Option<Hold> {
+    if ground.policy.dirty_workspace != DirtyGate::Block {
+        return None;
+    }
+    dirty_evidence(&ground.facts.dirty).map(|evidence| hold(WaitKind::DirtyWorkspace, evidence))
+}
+
+/// What is to be said of the main worktree, if anything.
+pub fn dirty_evidence(dirty: &Dirty) -> Option<String> {
+    match dirty {
+        Dirty::NotProbed | Dirty::Clean => None,
+        Dirty::Changed(paths) => Some(format!("uncommitted changes in the main worktree: {}", paths.join(", "))),
+        Dirty::Failed(why) => Some(format!("git cannot say whether the main worktree is clean: {why}")),
+    }
+}
+
+/// Counts `inprogress` tickets that no human gate holds, never the ticket itself.
+fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
+    let limit = ground.policy.capacity.max_inprogress?;
+    let backlog = ground.backlog;
+    let others = backlog.inprogress().iter().filter(|id| **id != ticket.id).filter_map(|id| backlog.get(id));
+    let counted: Vec<_> = others.filter(|t| human(t).is_empty()).map(|t| format!("`{}`", t.id)).collect();
+    (counted.len() >= limit).then(|| {
+        let shown = counted.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        let more = if counted.len() > 5 { format!(" and {} more", counted.len() - 5) } else { String::new() };
+        hold(WaitKind::Capacity, format!("{} of {limit} in progress already: {shown}{more}", counted.len()))
+    })
+}
+
+/// `human_gate`, or a label `needs-human` or `blocked`.
+pub fn human(ticket: &Ticket) -> Vec<Hold> {
+    let gate = ticket.human_gate.iter().map(|why| format!("human_gate: {why}"));
+    let labels = ["needs-human", "blocked"].into_iter().filter(|l| ticket.has_label(l));
+    gate.chain(labels.map(|l| format!("label `{l}`"))).map(|e| hold(WaitKind::HumanGate, e)).collect()
+}
+
+#[cfg(test)]
+#[path = "gates_tests.rs"]
+mod tests;

@@ -1,0 +1,166 @@
+//! The ledger of kicks: what was seen, what came of turns, how long to wait. Bounds every automatic kick.
+//!
+//! Must not know: how turns run; when boundaries happen. DESIGN.md section 5, rows 4 to 6.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::kick::{PATIENCE, Standing};
+use super::ticket::{TicketId, Timestamp};
+
+/// How far a ticket got; a later step is further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the steps of DESIGN.md 5, `Fruitless`")]
+pub enum Reached {
+    Queued,
+    InWorkSet,
+    Accepted,
+    Started,
+    Done,
+}
+
+/// A step of the Orchestrator's that counts as progress a limited number of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the verbs of DESIGN.md 5, `Fruitless`")]
+pub enum Attempt {
+    Accepted,
+    Delegated,
+    Awaited,
+}
+
+/// The part that outlives the daemon: back-off, rate limit, brake, fruitless count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedLedger {
+    /// A reported rate limit ends then.
+    pub rate_limited_until: Option<Timestamp>,
+    /// The wait after a failed turn ends then.
+    pub backing_off_until: Option<Timestamp>,
+    /// Failed turns in a row.
+    pub failures: u32,
+    /// Turns without progress in a row.
+    pub fruitless: u32,
+    /// When the fruitless turns of the last hour ended.
+    pub fruitless_at: Vec<Timestamp>,
+}
+
+/// The whole ledger; all but `saved` belongs to the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// What is kept in the store.
+    pub saved: SavedLedger,
+    /// Items that a turn ended on without failure and without progress.
+    pub seen: BTreeSet<TicketId>,
+    /// Human-gated new tickets that were handed over once.
+    pub shown_gated: BTreeSet<TicketId>,
+    /// When a `panel_open` last presented seen items.
+    pub panel_presented_at: Option<Timestamp>,
+    reached: BTreeMap<TicketId, Reached>,
+    attempts: BTreeMap<(TicketId, Attempt), u32>,
+}
+
+impl Ledger {
+    /// A new session knows nothing; what is saved stays.
+    pub fn new_session(&mut self) {
+        *self = Self { saved: std::mem::take(&mut self.saved), ..Self::default() };
+    }
+
+    /// A ticket got so far. Returns whether that is further than ever before in this session. Progress.
+    pub fn reach(&mut self, id: &TicketId, step: Reached) -> bool {
+        let further = self.reached.get(id).is_none_or(|known| step > *known);
+        if further {
+            self.reached.insert(id.clone(), step);
+        }
+        further
+    }
+
+    /// The Orchestrator did a repeatable step. Returns whether it still counts as progress.
+    pub fn attempt(&mut self, id: &TicketId, attempt: Attempt, max: u32) -> bool {
+        let count = self.attempts.entry((id.clone(), attempt)).or_default();
+        *count = count.saturating_add(1);
+        *count <= max
+    }
+
+    /// A person changed the ticket: its attempts count anew.
+    pub fn forget_attempts(&mut self, id: &TicketId) {
+        self.attempts.retain(|(of, _), _| of != id);
+    }
+
+    /// Progress, or a change by somebody else: the fruitless count starts anew.
+    pub fn reset_fruitless(&mut self) {
+        self.saved.fruitless = 0;
+    }
+
+    /// A turn ended without progress.
+    pub fn fruitless_turn(&mut self, now: Timestamp) {
+        self.saved.fruitless = self.saved.fruitless.saturating_add(1);
+        self.saved.fruitless_at.retain(|at| now - *at < HOUR);
+        self.saved.fruitless_at.push(now);
+    }
+
+    /// A turn failed, or was not delivered: waits 10 s, then 60 s, each up to a quarter longer by `jitter` (0 to 1);
+    /// after the third in a row no due time is set, since only an explicit boundary ends it.
+    pub fn failed_turn(&mut self, now: Timestamp, jitter: f64) {
+        self.saved.failures = self.saved.failures.saturating_add(1);
+        let wait = match self.saved.failures {
+            1 => Some(10_000.0),
+            2 => Some(60_000.0),
+            _ => None,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "at most 75,000 milliseconds")]
+        let span = |ms: f64| TimeDelta::milliseconds((ms * (1.0 + jitter.clamp(0.0, 1.0) / 4.0)) as i64);
+        self.saved.backing_off_until = wait.map(|ms| now + span(ms));
+    }
+
+    /// A turn ended without failure.
+    pub fn succeeded_turn(&mut self) {
+        self.saved.failures = 0;
+        self.saved.backing_off_until = None;
+    }
+
+    /// When the hourly brake ends, if it holds: as soon as fewer than `max_per_hour` fruitless kicks lie within the
+    /// last hour.
+    pub fn brake_until(&self, max_per_hour: u32, now: Timestamp) -> Option<Timestamp> {
+        let recent: Vec<_> = self.saved.fruitless_at.iter().filter(|at| now - **at < HOUR).collect();
+        let first_that_counts = recent.len().checked_sub(max_per_hour as usize)?;
+        recent.get(first_that_counts).map(|at| **at + HOUR)
+    }
+
+    /// What the decision needs to know.
+    pub fn standing(&self, max_per_hour: u32, now: Timestamp) -> Standing {
+        Standing {
+            rate_limited_until: self.saved.rate_limited_until,
+            backing_off_until: self.saved.backing_off_until,
+            failures: self.saved.failures,
+            fruitless: self.saved.fruitless,
+            brake_until: self.brake_until(max_per_hour, now),
+            panel_presented_recently: self.panel_presented_at.is_some_and(|at| now - at < HOUR),
+        }
+    }
+
+    /// Whether three turns in a row have now been without progress.
+    pub fn just_ignored(&self) -> bool {
+        self.saved.fruitless == PATIENCE
+    }
+
+    /// Whether three turns in a row have now failed.
+    pub fn just_gave_up(&self) -> bool {
+        self.saved.failures == PATIENCE
+    }
+
+    /// A clock that jumped back by `by` must not make any wait longer.
+    pub fn shift(&mut self, by: TimeDelta) {
+        let moved =
+            [&mut self.saved.rate_limited_until, &mut self.saved.backing_off_until, &mut self.panel_presented_at];
+        for at in moved.into_iter().flatten().chain(&mut self.saved.fruitless_at) {
+            *at -= by;
+        }
+    }
+}
+
+const HOUR: TimeDelta = TimeDelta::hours(1);
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

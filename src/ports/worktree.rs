@@ -1,0 +1,25 @@
+//! The main worktree as git sees it.
+//!
+//! Must not know: which git implementation answers.
+
+use crate::domain::facts::Dirty;
+
+/// Something that git is in the middle of, during which ticket files say nothing reliable (DESIGN.md 2.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// In words, with the path: "a rebase is under way (.git/rebase-merge)".
+    pub what: String,
+}
+
+/// The main worktree of the workspace. Without git everything is [`Dirty::NotProbed`] and nothing is in the way.
+pub trait MainWorktree: Send + Sync {
+    /// Uncommitted changes to tracked files outside the ticket folder and `.yoi/`; at most 5 paths are named. Never
+    /// takes the index lock.
+    fn dirty(&self) -> Dirty;
+
+    /// A merge, rebase, cherry-pick or revert under way, or a held `index.lock`.
+    fn obstacle(&self) -> Option<Obstacle>;
+
+    /// Git's `user.name`, for edits made in an editor.
+    fn user_name(&self) -> Option<String>;
+}

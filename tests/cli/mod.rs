@@ -1,0 +1,6 @@
+//! The program from outside, one file per command or subject.
+
+mod config;
+mod init;
+mod trust;
+mod workspace;
