@@ -20,7 +20,7 @@ use crate::text::document::{Contents, Document};
 use crate::text::patch::patch;
 use crate::text::quote;
 
-/// So many times may somebody write in between before we give up.
+/// So many times may somebody write in between before we give up; then only their newest text is put back in place.
 const ATTEMPTS: usize = 50;
 
 /// Says what to change in a text.
@@ -74,7 +74,10 @@ pub fn edit<R>(path: &Path, decide: Decide<'_, R>) -> Result<Swapped, SwapError<
     let mut expected = newest.clone();
     let mut place = Place::new(&path, folder);
     let mut wanted = Ok(Vec::new());
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..2 * ATTEMPTS {
+        if attempt == ATTEMPTS {
+            wanted = Err(busy("somebody keeps writing to this file; nothing of this edit was kept"));
+        }
         let ours = match wanted.and_then(|_| decided(&newest, decide)) {
             Ok((changes, bytes)) => {
                 wanted = Ok(changes);
@@ -101,8 +104,11 @@ pub fn edit<R>(path: &Path, decide: Decide<'_, R>) -> Result<Swapped, SwapError<
         }
     }
     let kept = place.keep();
-    let message = format!("somebody keeps writing to this file; their newest text is kept in {}", kept.join(", "));
-    Err(SwapError::Io(io::Error::new(io::ErrorKind::ResourceBusy, message)))
+    Err(busy(&format!("somebody keeps writing to this file; their newest text is kept in {}", kept.join(", "))))
+}
+
+fn busy<R>(message: &str) -> SwapError<R> {
+    SwapError::Io(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
 fn decided<R>(text: &[u8], decide: Decide<'_, R>) -> Result<(Vec<Change>, Vec<u8>), SwapError<R>> {
@@ -114,6 +120,9 @@ fn decided<R>(text: &[u8], decide: Decide<'_, R>) -> Result<(Vec<Change>, Vec<u8
 /// The changes again, unless a key being set has another value now, and not the one wanted. Adding to and removing from a
 /// list goes together with other changes of the same list.
 fn unless_conflict<R>(changes: Vec<Change>, base: &[u8], theirs: &[u8]) -> Result<Vec<Change>, SwapError<R>> {
+    if !matches!(Document::read(theirs), Contents::Document(_)) {
+        return Ok(changes); // the next decision sees it, and refuses
+    }
     for change in &changes {
         let ours = match change {
             Change::Set(_, value) | Change::Written(_, value, _) => Some(value),

@@ -55,9 +55,17 @@ impl TicketFolder {
         vec![self.folder.join(format!("{name}.md")), self.folder.join(name).join("item.md")]
     }
 
+    /// The id of a file in the folder; an `item.md` in the folder itself is no folder's.
+    fn id(&self, path: &Path) -> TicketId {
+        if path.parent() != Some(&self.folder) {
+            return id_of(path);
+        }
+        TicketId::new(path.file_stem().unwrap_or_default().to_string_lossy())
+    }
+
     fn read_at(&self, full: &Path, path: &Path) -> Entry {
         let unreadable = |message: String| Entry::Unreadable {
-            id: id_of(path),
+            id: self.id(path),
             path: path.to_owned(),
             error: Diagnostic { line: 0, column: 0, message },
         };
@@ -74,10 +82,10 @@ impl TicketFolder {
     }
 
     fn entry(&self, bytes: &[u8], path: &Path) -> Entry {
-        match read(bytes, id_of(path), path.to_owned(), &self.keys) {
+        match read(bytes, self.id(path), path.to_owned(), &self.keys) {
             Reading::Ticket(ticket) => Entry::Ticket(ticket),
             Reading::NotATicket => Entry::NotATicket,
-            Reading::Unreadable(error) => Entry::Unreadable { id: id_of(path), path: path.to_owned(), error },
+            Reading::Unreadable(error) => Entry::Unreadable { id: self.id(path), path: path.to_owned(), error },
         }
     }
 
@@ -111,7 +119,7 @@ impl TicketFolder {
         let message =
             format!("it cannot be read: {}", error.io_error().map_or_else(|| error.to_string(), ToString::to_string));
         let diagnostic = Diagnostic { line: 0, column: 0, message };
-        Some((path.clone(), Entry::Unreadable { id: id_of(&path), path, error: diagnostic }))
+        Some((path.clone(), Entry::Unreadable { id: self.id(&path), path, error: diagnostic }))
     }
 
     fn relative(&self, full: &Path) -> PathBuf {
@@ -210,7 +218,7 @@ impl Tickets for TicketFolder {
             _ => EditError::Io { path: path.to_owned(), error },
         };
         let unsafe_ = |message: String| EditError::Unsafe { path: path.to_owned(), message };
-        let _lock = self.locks.lock(&id_of(path)).map_err(|error| EditError::Io { path: path.to_owned(), error })?;
+        let _lock = self.locks.lock(&self.id(path)).map_err(|error| EditError::Io { path: path.to_owned(), error })?;
         let real = self.inside(path).map_err(failed)?.ok_or_else(|| EditError::Outside(path.to_owned()))?;
         let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
         let swapped = swap::edit(&real, &mut on_bytes).map_err(|error| match error {

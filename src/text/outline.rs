@@ -8,7 +8,7 @@ mod block;
 mod flow;
 mod scalar;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The outline could not follow the text, from this byte on.
@@ -138,7 +138,7 @@ impl Node {
     }
 
     /// How many nodes there are once each alias is replaced by what it names; saturating. `sizes` learns the anchors.
-    pub(crate) fn expanded(&self, sizes: &mut HashMap<String, u64>) -> u64 {
+    pub(crate) fn expanded(&self, sizes: &mut BTreeMap<String, u64>) -> u64 {
         if let Some(anchor) = &self.anchor {
             sizes.insert(anchor.clone(), u64::MAX); // an alias inside its own anchor never ends
         }

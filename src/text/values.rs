@@ -2,7 +2,7 @@
 //!
 //! Must not know: which keys a ticket has. DESIGN.md 2.2.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde_yaml::{Mapping, Value};
@@ -137,7 +137,7 @@ fn join_surrogates(yaml: &str, root: &Node) -> Option<String> {
 
 /// Refuses a text whose aliases would blow it up, before anything expands them.
 fn bound(yaml: &str, root: &Node) -> Result<(), Diagnostic> {
-    if root.expanded(&mut HashMap::new()) <= MAX_NODES {
+    if root.expanded(&mut BTreeMap::new()) <= MAX_NODES {
         return Ok(());
     }
     let mut alias = None;

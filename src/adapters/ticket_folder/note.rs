@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{TicketFolder, id_of, layout};
+use super::{TicketFolder, layout};
 use crate::text::thread;
 
 /// Appends one line; makes the file, with a heading, where it is missing. Never through a symlink out of the workspace.
@@ -18,7 +18,7 @@ pub(super) fn append(folder: &TicketFolder, ticket: &Path, note: &str) -> io::Re
     let (mut file, size) = open(&target)?;
     let mut text = String::new();
     if size == 0 {
-        text.push_str(&thread::heading(id_of(ticket).as_str()));
+        text.push_str(&thread::heading(folder.id(ticket).as_str()));
     } else if !ends_with_newline(&mut file)? {
         text.push('\n');
     }

@@ -5,7 +5,7 @@
 use serde_yaml::{Mapping, Value};
 
 use super::super::document::{Document, bare, source_text, split_commas};
-use super::super::outline::Node;
+use super::super::outline::{Kind, Node};
 use crate::domain::edit::Change;
 
 /// The values after the change; None if it changes nothing.
@@ -14,6 +14,9 @@ pub(crate) fn intended(document: &Document, change: &Change) -> Result<Option<Ma
     let old = document.map.get(&key);
     let node = document.node(change.key());
     let new = match change {
+        Change::Set(_, value) if old == Some(value) && is_zero_led(value, node) => {
+            return Ok(Some(document.map.clone()));
+        }
         Change::Set(_, value) => Some(value.clone()),
         Change::Written(_, value, text) => return written(document, key, value, text, node),
         Change::Unset(_) => None,
@@ -56,6 +59,13 @@ fn written(
     let mut map = document.map.clone();
     map.insert(key, value.clone());
     Ok(Some(map))
+}
+
+/// `0010` without quotes: text for yoi, a number for most readers. Setting it as text puts quotes around it.
+fn is_zero_led(value: &Value, node: Option<&Node>) -> bool {
+    let plain = node.is_some_and(|n| matches!(n.kind, Kind::Plain(_)));
+    let digits = |text: &str| text.starts_with('0') && text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit());
+    plain && value.as_str().is_some_and(|text| digits(text.trim_start_matches(['+', '-'])))
 }
 
 fn changed(document: &Document, key: Value, new: Option<Value>) -> Option<Mapping> {

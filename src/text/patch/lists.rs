@@ -138,7 +138,12 @@ fn take_out(edit: &Edit, node: &Node, gone: &[usize]) -> Option<Splices> {
                 let span = item.dash..item.node.end().max(item.dash + 1);
                 lines::start(yaml, item.dash)..lines::after(yaml, &span)
             };
-            Some(gone.iter().map(|n| (lines_of(&items[*n]), String::new())).collect())
+            let kept = (0..items.len()).rfind(|n| !gone.contains(n))?;
+            let inner = gone.iter().filter(|n| **n < kept).map(|n| lines_of(&items[*n]));
+            // At the end of the list the comments above the items go too: nothing would hold them any more.
+            let tail = lines_of(&items[kept]).end..lines::after(yaml, &node.span);
+            let ranges = inner.chain((kept + 1 < items.len()).then_some(tail));
+            Some(ranges.map(|range| (range, String::new())).collect())
         }
         _ => None,
     }

@@ -140,6 +140,7 @@ fn items_are_taken_out_and_nothing_else() {
     check("labels: [b, a, b, c, b, b]\n", &b, "labels: [a, c]\n");
     check("labels: [\n  a,\n  b,\n]\n", &b, "labels: [\n  a,\n]\n");
     check("labels:\n  - a # x\n  - b # y\n  # z\n  - c\n", &b, "labels:\n  - a # x\n  # z\n  - c\n");
+    check("labels:\n  - a\n  # about b\n  - b\n# x\n", &b, "labels:\n  - a\n# x\n");
     check("labels:\n- b\nx: 1\n", &b, "labels: []\nx: 1\n");
     check("labels: a, b\n", &b, "labels: [a]\n");
     check("labels: [a]\n", &b, "labels: [a]\n");
@@ -211,6 +212,7 @@ fn line_ends_byte_order_mark_and_body_stay() {
 fn forms_of_nothing_and_of_numbers_stay() {
     let before = "a: null\nb: ~\nc: Null\nd:\ne: 1.10\nf: 0010\n";
     check(before, &set("g", "x"), &format!("{before}g: x\n"));
+    check("f: 0010\n", &set("f", "'0010'"), "f: \"0010\"\n");
     let written = |text: &str| Change::Written("e".into(), item(text), text.into());
     check("e: 1.1\n", &written("1.10"), "e: 1.10\n");
     check("e: 1.10 # c\n", &written("1.10"), "e: 1.10 # c\n");
