@@ -2,8 +2,10 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod daemon_lock;
 #[cfg(test)]
 pub mod fakes;
 pub mod processes;
 pub mod sqlite;
+pub mod state_files;
 pub mod watcher;
