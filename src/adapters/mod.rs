@@ -5,6 +5,8 @@
 pub mod daemon_lock;
 #[cfg(test)]
 pub mod fakes;
+pub mod git;
+pub mod git_program;
 pub mod processes;
 pub mod sqlite;
 pub mod state_files;
