@@ -72,13 +72,15 @@ impl DaemonLock {
 
 fn names(path: &Path, file: &File) -> bool {
     let same = |ours: fs::Metadata, there: fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-    file.metadata().is_ok_and(|ours| fs::symlink_metadata(path).is_ok_and(|there| same(ours, there)))
+    file.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| same(ours, there)))
 }
 
 impl Drop for DaemonLock {
     fn drop(&mut self) {
         // So that nobody is named who is gone.
         let _ = self.file.set_len(0);
+        // Closing alone would do, were it not for a child between fork and exec, which has the file open too.
+        let _ = self.file.unlock();
     }
 }
 
@@ -148,10 +150,9 @@ mod tests {
     fn leftovers_of_a_killed_holder_block_nobody() {
         let (_folder, path) = lock_file();
         // The lock belongs to the open file: when only another process has it open, that process holds the lock.
-        let lock = DaemonLock::acquire(&path).unwrap();
-        let open = lock.file.try_clone().unwrap();
-        let mut holder = Command::new("sleep").arg("1000").stdin(Stdio::from(open)).spawn().unwrap();
-        drop(lock);
+        let file = open(&path).unwrap();
+        file.try_lock().unwrap();
+        let mut holder = Command::new("sleep").arg("1000").stdin(Stdio::from(file)).spawn().unwrap();
         assert!(DaemonLock::is_held(&path));
         assert!(matches!(DaemonLock::acquire(&path), Err(NotAcquired::Held { by: None })));
         holder.kill().unwrap();
