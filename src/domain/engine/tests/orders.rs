@@ -220,6 +220,7 @@ fn an_entry_ends_when_its_ticket_leaves_queued_and_inprogress() {
     let stays = [(State::Queued, true), (State::Inprogress, true)];
     for state in State::ALL {
         let mut host = shelved();
+        host.script = None;
         host.edit("a", |t| t.state = Some(state));
         let expected = stays.contains(&(state, true));
         assert_eq!(host.engine.work_set().get(&id("a")).is_some(), expected, "{state}");
