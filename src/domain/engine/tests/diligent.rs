@@ -53,15 +53,15 @@ fn two_hundred_tickets_of_four_steps_at_capacity_3() {
 
 #[test]
 fn one_step_a_turn() {
-    check("capacity 1", one_step, 60, 1, false);
-    check("capacity 3", one_step, 60, 3, false);
+    check("capacity 1", one_step, 25, 1, false);
+    check("capacity 3", one_step, 25, 3, false);
 }
 
 #[test]
 fn with_workers_that_close_their_own_tickets() {
-    check("capacity 1", diligent, 100, 1, true);
-    check("capacity 3", diligent, 100, 3, true);
-    check("one step, capacity 3", one_step, 60, 3, true);
+    check("capacity 1", diligent, 40, 1, true);
+    check("capacity 3", diligent, 40, 3, true);
+    check("one step, capacity 3", one_step, 25, 3, true);
 }
 
 #[test]
