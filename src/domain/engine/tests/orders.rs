@@ -133,10 +133,12 @@ fn a_reason_lapses_when_its_gate_clears() {
     let depends = with(queued("a"), |t| t.depends_on = ids(&["b"]));
     let no_hold = |_: &mut Host| {};
     check_lapses(WaitKind::Dependency, unlimited(), open(depends), no_hold, |h| {
-        h.edit("b", |t| t.state = Some(State::Done))
+        h.edit("b", |t| t.state = Some(State::Done));
     });
     let conflicts = with(queued("a"), |t| t.conflicts_with = ids(&["b"]));
-    let clear_b = |h: &mut Host| h.edit("b", |t| t.state = Some(State::Done));
+    let clear_b = |h: &mut Host| {
+        h.edit("b", |t| t.state = Some(State::Done));
+    };
     check_lapses(WaitKind::Conflict, unlimited(), vec![conflicts, accepted("b")], no_hold, clear_b);
     check_lapses(WaitKind::Capacity, one(), vec![queued("a"), accepted("b")], no_hold, clear_b);
     let gated = with(queued("a"), |t| t.human_gate = Some("sign-off".into()));
