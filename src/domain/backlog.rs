@@ -180,3 +180,7 @@ fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic 
         ),
     }
 }
+
+#[cfg(test)]
+#[path = "backlog_tests.rs"]
+mod tests;

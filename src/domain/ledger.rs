@@ -78,7 +78,8 @@ impl Ledger {
     /// The Orchestrator did a repeatable step. Returns whether it still counts as progress.
     pub fn attempt(&mut self, id: &TicketId, attempt: Attempt, max: u32) -> bool {
         let count = self.attempts.entry((id.clone(), attempt)).or_default();
-        *count = count.saturating_add(1);
+        // No higher than it matters: what an Orchestrator repeats for ever must not be an endless row of new states.
+        *count = count.saturating_add(1).min(max.saturating_add(1));
         *count <= max
     }
 
