@@ -67,7 +67,7 @@ impl App {
     }
 
     /// 32 bits of chance.
-    pub fn random(&self) -> u32 {
+    pub fn random() -> u32 {
         u32::try_from(ulid::Ulid::generate().random() & u128::from(u32::MAX)).unwrap_or_default()
     }
 

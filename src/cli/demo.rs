@@ -29,11 +29,11 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let stage = Stage::set(context)?;
     output::print(&format!("The example lies in {}.\n", stage.repository.display()))?;
     let mut timeline = Timeline::new();
-    let played = play(&stage, &mut timeline);
-    if !arguments.keep || played.is_err() {
+    let outcome = play(&stage, &mut timeline);
+    if !arguments.keep || outcome.is_err() {
         stage.yoi(&["down"])?;
     }
-    played?;
+    outcome?;
     let folder = stage.repository.display();
     let state = stage.folder.join("state");
     output::print(&format!("\nThe folder stays: {folder}"))?;

@@ -2,7 +2,7 @@
 //! the real engine. No state at rest in which something would be kicked for; no kick on a cycle of states; the kicks on
 //! any path are bounded. (What a kick itself must obey is asserted by the host, at every launch.)
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use chrono::TimeDelta;
 
@@ -199,7 +199,7 @@ fn walk(world: &World) -> Result<Walk, String> {
     let mut host = Host::new(world.policy.clone(), world.tickets.clone());
     host.run_ms(2_500);
     let first = Spot { host, counted: world.counted };
-    let mut known = HashMap::from([(key(&first), 0)]);
+    let mut known = BTreeMap::from([(key(&first), 0)]);
     let mut walk = Walk { edges: vec![Vec::new()], came: vec![None], whole: true };
     // Memory is spent on what is still to be walked from.
     let mut spots = VecDeque::from([first]);
@@ -249,7 +249,7 @@ fn most_kicks(walk: &Walk) -> Result<usize, String> {
     // Components are numbered in reverse topological order: what an edge leads to has been counted before.
     let mut order: Vec<_> = (0..walk.edges.len()).collect();
     order.sort_by_key(|state| component[*state]);
-    let mut most: HashMap<usize, usize> = HashMap::new();
+    let mut most: BTreeMap<usize, usize> = BTreeMap::new();
     for state in order {
         for &(to, kicks) in &walk.edges[state] {
             if component[to] == component[state] && kicks > 0 {
