@@ -84,7 +84,7 @@ impl App {
 
     /// Carries out a request: through the daemon where one runs, else in this process.
     pub fn call(&self, request: &Request) -> Result<Value, Failure> {
-        self.patiently(|| match self.client()? {
+        Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => self.once(request),
         })
@@ -92,7 +92,7 @@ impl App {
 
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
-        self.patiently(|| match self.client()? {
+        Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => Err(self.not_running()),
         })
@@ -104,7 +104,7 @@ impl App {
     }
 
     /// A refusal that will pass by itself within moments is waited out.
-    fn patiently(&self, mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
         let end = Instant::now() + PATIENCE;
         loop {
             match call() {

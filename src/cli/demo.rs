@@ -35,13 +35,12 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     }
     outcome?;
     let folder = stage.repository.display();
-    let state = stage.folder.join("state");
     output::print(&format!("\nThe folder stays: {folder}"))?;
     if arguments.keep {
         output::print(&format!(
             "The daemon runs on. Try:\n  cd {folder}\n  export XDG_STATE_HOME={}\n  yoi status; yoi list; yoi why \
              pricing-page; yoi new \"Try it\" --state queued; yoi events --follow; yoi down",
-            state.display()
+            stage.folder.join("state").display()
         ))?;
     }
     Ok(ExitCode::SUCCESS)
