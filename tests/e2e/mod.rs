@@ -1,0 +1,3 @@
+//! The daemon from outside: real files, a real process, a scripted Orchestrator that uses only the public commands.
+
+mod boundaries;
