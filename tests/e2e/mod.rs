@@ -1,3 +1,7 @@
 //! The daemon from outside: real files, a real process, a scripted Orchestrator that uses only the public commands.
 
+mod accept;
+mod active;
 mod boundaries;
+mod long_queue;
+mod waiting;
