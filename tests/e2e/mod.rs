@@ -3,5 +3,8 @@
 mod accept;
 mod active;
 mod boundaries;
+mod exits;
 mod long_queue;
+mod restart;
+mod schema;
 mod waiting;
