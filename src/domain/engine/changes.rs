@@ -25,6 +25,9 @@ pub(super) struct Known {
     pub(super) ticket: Option<Ticket>,
 }
 
+/// A stamp this much younger than another one is a different one (whole seconds are written, one of slack is given).
+const FORMER_STAMP: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
+
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
@@ -76,7 +79,8 @@ impl Engine {
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
             let entered = from != Some(State::Queued);
             if entered || cleared {
-                self.entered_queue(ticket, by, cleared, now);
+                let former = before.filter(|_| entered).and_then(|t| t.stamps.queued_at);
+                self.entered_queue(ticket, by, former, cleared, now);
             }
         }
         if from != to || before.map(needs_human) != after.map(needs_human) {
@@ -158,9 +162,12 @@ impl Engine {
     }
 
     /// A ticket entered `queued`, by whatever way: it is stamped unless whoever moved it did so.
-    fn entered_queue(&mut self, ticket: &Ticket, by: &Actor, cleared: bool, now: Timestamp) {
+    /// `former` is the stamp it had before.
+    fn entered_queue(&mut self, ticket: &Ticket, by: &Actor, former: Option<Timestamp>, cleared: bool, now: Timestamp) {
         self.reach_boundary(Boundary::TicketQueued);
-        let since = now - NOTICE_SLACK;
+        // A stamp that was there before the entry is not the entry's, however young it is.
+        let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);
+        let since = (now - NOTICE_SLACK).max(after_former.unwrap_or_default());
         if cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now) {
             let by = match by {
                 Actor::Somebody(name) => name.clone(),

@@ -227,6 +227,25 @@ fn an_entry_by_a_request_is_stamped_by_the_request() {
 }
 
 #[test]
+fn a_ticket_back_in_the_queue_within_a_minute_is_a_new_entry() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Ready)]);
+    host.run(1);
+    host.queue("a");
+    let first = host.ticket("a").stamps.queued_at;
+    assert_eq!(first, Some(host.now));
+    host.run(5);
+    assert!(host.accept("a"));
+    host.run(20);
+    host.queue("a");
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(host.now), "the entry is newer than the stamp");
+    // So an inprogress by hand after that is no proof of acceptance.
+    host.run(5);
+    host.edit("a", |t| t.state = Some(State::Inprogress));
+    assert!(!host.ticket("a").acceptance_recorded());
+    assert_eq!(host.stamped.len(), 2);
+}
+
+#[test]
 fn a_read_is_never_put_off_longer_than_a_second() {
     let mut host = Host::new(Policy::default(), [ticket("a", State::Planning)]);
     host.run(1);
