@@ -124,6 +124,9 @@ impl Engine {
         }
         match to {
             Some(State::Queued) => {
+                if from != Some(State::Inprogress) {
+                    self.ledger.another_round(id, self.policy.kick.max_attempts);
+                }
                 self.got(id, Reached::Queued);
                 if let Some(note) = self.work_set.get_mut(id) {
                     note.awaited = None;
