@@ -1,5 +1,6 @@
 //! The engine as a whole, driven through a strict fake host on a virtual clock.
 
+mod acts;
 mod bounds;
 mod clock;
 mod diligent;

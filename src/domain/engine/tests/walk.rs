@@ -26,6 +26,7 @@ enum Act {
     Delegate(usize),
     Requeue(usize),
     Done(usize),
+    Reopen(usize),
     Scribble(usize),
     EndTurn,
     FailTurn,
@@ -56,6 +57,7 @@ impl Act {
                 | Delegate(_)
                 | Requeue(_)
                 | Done(_)
+                | Reopen(_)
                 | Scribble(_)
                 | EndTurn
                 | FailTurn
@@ -112,6 +114,11 @@ fn act(spot: &Spot, act: Act) -> Option<Spot> {
         Done(n) => {
             (state(host, n) == Some(State::Inprogress)).then_some(())?;
             host.done(NAMES[n]);
+        }
+        Reopen(n) => {
+            (state(host, n) == Some(State::Done)).then_some(())?;
+            // In the file, as nobody could tell from a person's.
+            host.queue(NAMES[n]);
         }
         Scribble(n) | PersonEdits(n) => host.reword(NAMES[n]),
         EndTurn => host.finish_turn(TurnOutcome::Succeeded),
@@ -323,6 +330,7 @@ fn policy(capacity: Option<usize>, max_items: usize) -> Policy {
 fn whatever_the_orchestrator_does_with_two_queued_tickets() {
     let mut acts = vec![EndTurn, ADayPasses];
     acts.extend(each(&[Plan, Accept, Delegate, Requeue, Done, PodEnds]));
+    acts.push(Reopen(0));
     let tickets = vec![queued("a"), queued("b")];
     check("capacity 1", &World { tickets, acts, counted: 0, policy: policy(Some(1), 10), states: STATES }, 60);
 }
