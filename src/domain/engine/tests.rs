@@ -5,6 +5,7 @@ mod bounds;
 mod clock;
 mod diligent;
 mod files;
+mod graph;
 mod host;
 mod kicks;
 mod orders;
