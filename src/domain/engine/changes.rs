@@ -81,12 +81,29 @@ impl Engine {
             if entered || cleared {
                 let former = before.filter(|_| entered).and_then(|t| t.stamps.queued_at);
                 self.entered_queue(ticket, by, former, cleared, now);
+            } else if *by == Actor::Unknown
+                && let Some(before) = before
+            {
+                self.keep_stamped(before, ticket, now);
             }
         }
         if from != to || before.map(needs_human) != after.map(needs_human) {
             let seen = after.map(|ticket| last_seen(ticket, now));
             self.want(Effect::SaveSeen(vec![(diff.id.clone(), seen)]));
         }
+    }
+
+    /// An editor that had read before yoi's stamp has saved over it: it is set again, and said so (DESIGN.md 2.3).
+    fn keep_stamped(&mut self, before: &Ticket, after: &Ticket, now: Timestamp) {
+        if before.stamps.queued_at.is_none() || after.stamps.queued_at.is_some() {
+            return;
+        }
+        let data = json!({"what": "queued_at was saved over, by an editor that had read before it was written",
+            "do": "nothing: it is set again"});
+        self.record(RecordKind::Inbox, Some(&after.id), data, now);
+        let by = before.stamps.queued_by.clone().unwrap_or_else(|| self.editor_name.clone());
+        let since = now - NOTICE_SLACK;
+        self.want(Effect::StampQueued { path: after.path.clone(), by, since, always: false });
     }
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
