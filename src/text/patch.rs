@@ -144,4 +144,6 @@ impl<'d> Edit<'d> {
 }
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
