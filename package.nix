@@ -23,6 +23,8 @@ rustPlatform.buildRustPackage {
         ./Cargo.lock
         ./.cargo
         ./src
+        # Carried in the binary, for `yoi demo`.
+        ./tickets-example
         # Cargo.toml names it, so it has to be there even where no test is built.
         ./tests/main.rs
       ]

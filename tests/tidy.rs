@@ -167,7 +167,10 @@ fn the_manifest_keeps_the_rules_that_the_compiler_checks() {
 
 /// Every document that is made from the code: where it lies, and its text.
 fn generated_documents() -> BTreeMap<&'static str, String> {
-    BTreeMap::from([("docs/configuration.md", yoi::config::reference::markdown())])
+    BTreeMap::from([
+        ("docs/configuration.md", yoi::config::reference::markdown()),
+        ("docs/schema.json", yoi::api::schema::text()),
+    ])
 }
 
 #[test]

@@ -5,6 +5,8 @@
 pub mod daemon_lock;
 pub mod editor;
 pub mod environment;
+#[cfg(test)]
+pub mod fakes;
 pub mod files;
 pub mod git;
 mod git_layout;

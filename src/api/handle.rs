@@ -212,9 +212,9 @@ fn set(host: &mut Host, id: &str, changes: Vec<KeyChange>, caller: &Caller) -> R
     let changes = changes.into_iter().map(change).collect::<Result<Vec<_>, _>>()?;
     let by = actor(host, caller);
     let (before, after) = host.set_keys(&TicketId::new(id), &changes, by)?;
-    let changed = before.content != after.content;
+    let is_new_text = before.content != after.content;
     let path = after.path.display().to_string();
-    value(&SetView { version: VERSION, id: Some(after.id.to_string()), path, changed })
+    value(&SetView { version: VERSION, id: Some(after.id.to_string()), path, changed: is_new_text })
 }
 
 fn change(change: KeyChange) -> Result<Change, Failure> {

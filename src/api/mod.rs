@@ -9,6 +9,7 @@ pub mod inspect;
 mod present;
 mod report;
 pub mod request;
+pub mod schema;
 pub mod settings;
 pub mod view;
 

@@ -380,3 +380,29 @@ pub struct StatusView {
     /// The newest alerts and inbox entries.
     pub attention: Vec<EventView>,
 }
+
+/// `yoi up`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UpView {
+    /// Always 1.
+    pub version: u32,
+    /// The daemon's process.
+    pub pid: u32,
+    /// Whether it was running already.
+    pub already: bool,
+    /// The workspace.
+    pub workspace: String,
+    /// What is in the way.
+    pub obstacles: Vec<String>,
+}
+
+/// `yoi down`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DownView {
+    /// Always 1.
+    pub version: u32,
+    /// The process that has ended; null where none was running.
+    pub pid: Option<u32>,
+    /// Role Pods that go on.
+    pub pods: usize,
+}

@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-pub use service::{Started, Stopped};
-
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
@@ -69,7 +67,7 @@ impl App {
     }
 
     /// 32 bits of chance.
-    pub fn random(&self) -> u32 {
+    pub fn random() -> u32 {
         u32::try_from(ulid::Ulid::generate().random() & u128::from(u32::MAX)).unwrap_or_default()
     }
 
@@ -86,7 +84,7 @@ impl App {
 
     /// Carries out a request: through the daemon where one runs, else in this process.
     pub fn call(&self, request: &Request) -> Result<Value, Failure> {
-        self.patiently(|| match self.client()? {
+        Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => self.once(request),
         })
@@ -94,7 +92,7 @@ impl App {
 
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
-        self.patiently(|| match self.client()? {
+        Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => Err(self.not_running()),
         })
@@ -106,7 +104,7 @@ impl App {
     }
 
     /// A refusal that will pass by itself within moments is waited out.
-    fn patiently(&self, mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
         let end = Instant::now() + PATIENCE;
         loop {
             match call() {

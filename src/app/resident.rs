@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::App;
-use crate::adapters::daemon_lock::DaemonLock;
+use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::watcher::{Notice, Watcher};
 use crate::api::failure::Failure;
 use crate::daemon::{Beginning, Command, Host, Message, Stop};
@@ -75,20 +75,13 @@ impl App {
         Ok(())
     }
 
-    /// Somebody who only looks holds the lock for a moment: a few tries.
     fn take_lock(&self) -> Result<DaemonLock, Failure> {
         let path = self.state.daemon_lock();
-        for _ in 0..20 {
-            match DaemonLock::acquire(&path) {
-                Ok(lock) => return Ok(lock),
-                Err(crate::adapters::daemon_lock::NotAcquired::Held { .. }) => {
-                    std::thread::sleep(Duration::from_millis(25))
-                }
-                Err(error) => return Err(Failure::failed(format!("{}: {error}", path.display()))),
-            }
-        }
-        Err(Failure::refused(format!("a daemon runs for {} already", self.workspace.root.display()))
-            .hint("`yoi status` shows it, `yoi down` ends it"))
+        DaemonLock::acquire(&path).map_err(|error| match error {
+            NotAcquired::Held { .. } => Failure::refused(format!("{}: {error}", self.workspace.root.display()))
+                .hint("`yoi status` shows it, `yoi down` ends it"),
+            NotAcquired::Io(_) => Failure::failed(error.to_string()),
+        })
     }
 
     fn command(&self) -> Option<Command> {

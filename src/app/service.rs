@@ -7,13 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::api::failure::Failure;
-use crate::api::view::VERSION;
+use crate::api::view::{DownView, UpView, VERSION};
 use crate::ports::{Processes, StateFolder};
 
 /// How long a daemon may take to answer for the first time: 100,000 tickets on a slow disk are read in it.
@@ -24,35 +21,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// From this size on the log of the daemon before is set aside, replacing the one set aside before it.
 const LARGE_LOG: u64 = 5 << 20;
 
-/// `yoi up`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Started {
-    /// Always 1.
-    pub version: u32,
-    /// The daemon's process.
-    pub pid: u32,
-    /// Whether it was running already.
-    pub already: bool,
-    /// The workspace.
-    pub workspace: String,
-    /// What is in the way.
-    pub obstacles: Vec<String>,
-}
-
-/// `yoi down`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stopped {
-    /// Always 1.
-    pub version: u32,
-    /// The process that has ended; null where none was running.
-    pub pid: Option<u32>,
-    /// Role Pods that go on.
-    pub pods: usize,
-}
-
 impl App {
     /// Starts the daemon, unless it runs, and waits until it answers.
-    pub fn up(&self) -> Result<Started, Failure> {
+    pub fn up(&self) -> Result<UpView, Failure> {
         if self.daemon_is_running() {
             return self.started(true);
         }
@@ -78,9 +49,9 @@ impl App {
             .evidence(last_lines(&self.state.log(), 5)))
     }
 
-    fn started(&self, already: bool) -> Result<Started, Failure> {
+    fn started(&self, already: bool) -> Result<UpView, Failure> {
         let status = self.status()?;
-        Ok(Started {
+        Ok(UpView {
             version: VERSION,
             pid: status.pid.unwrap_or_default(),
             already,
@@ -115,9 +86,9 @@ impl App {
     }
 
     /// Ends the daemon, and waits until it is gone.
-    pub fn down(&self) -> Result<Stopped, Failure> {
+    pub fn down(&self) -> Result<DownView, Failure> {
         let Some(mut client) = self.client()? else {
-            return Ok(Stopped { version: VERSION, pid: None, pods: 0 });
+            return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
         let answer = client.stop()?;
         let pid = answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
@@ -132,7 +103,7 @@ impl App {
         let processes = Self::processes()?;
         let pods = self.state.pods().unwrap_or_default();
         let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
-        Ok(Stopped { version: VERSION, pid, pods })
+        Ok(DownView { version: VERSION, pid, pods })
     }
 }
 

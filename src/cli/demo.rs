@@ -29,19 +29,18 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let stage = Stage::set(context)?;
     output::print(&format!("The example lies in {}.\n", stage.repository.display()))?;
     let mut timeline = Timeline::new();
-    let played = play(&stage, &mut timeline);
-    if !arguments.keep || played.is_err() {
+    let outcome = play(&stage, &mut timeline);
+    if !arguments.keep || outcome.is_err() {
         stage.yoi(&["down"])?;
     }
-    played?;
+    outcome?;
     let folder = stage.repository.display();
-    let state = stage.folder.join("state");
     output::print(&format!("\nThe folder stays: {folder}"))?;
     if arguments.keep {
         output::print(&format!(
             "The daemon runs on. Try:\n  cd {folder}\n  export XDG_STATE_HOME={}\n  yoi status; yoi list; yoi why \
              pricing-page; yoi new \"Try it\" --state queued; yoi events --follow; yoi down",
-            state.display()
+            stage.folder.join("state").display()
         ))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -74,7 +73,7 @@ fn first_turn(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), F
     timeline.say("you", "yoi up")?;
     stage.yoi(&["up"])?;
     timeline.until(app, 0, "the first turn", is("TURN_ENDED", ""))?;
-    timeline.until(app, 0, "the idle boundary", suppressed("active_inprogress"))?;
+    timeline.until(app, 0, "the idle boundary", is("KICK_SUPPRESSED", ""))?;
     work_set(timeline, app)?;
     timeline.say("demo", "the classes now:")?;
     list(app)

@@ -8,6 +8,7 @@ use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::{Caller, Request};
 use crate::api::view::NewView;
+use crate::app::App;
 use crate::domain::ticket::{Priority, State};
 use crate::text::draft::{Draft, slug};
 
@@ -53,7 +54,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let keys = app.keys();
     let draft =
         Draft { title: &title, state, priority, labels: &labels, now: app.now(), queued_by: &queued_by, keys: &keys };
-    let id = slug(&title, app.random());
+    let id = slug(&title, App::random());
     let request = Request::New { id, text: draft.text(), caller: Caller { session, name: by } };
     let answer = app.call(&request)?;
     if json {

@@ -170,13 +170,20 @@ impl Backlog {
 }
 
 fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic {
-    let others: Vec<_> = paths.iter().filter(|p| *p != path).map(|p| p.display().to_string()).collect();
+    let others = || paths.iter().filter(|p| *p != path);
+    let named: Vec<_> = others().take(3).map(|p| p.display().to_string()).collect();
+    let more = others().count() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Diagnostic {
         line: 0,
         column: 0,
         message: format!(
-            "the id `{id}` is also that of {}; rename one of the files, neither is started",
-            others.join(", ")
+            "the id `{id}` is also that of {}{more}; rename one of the files, neither is started",
+            named.join(", ")
         ),
     }
 }
+
+#[cfg(test)]
+#[path = "backlog_tests.rs"]
+mod tests;

@@ -152,3 +152,7 @@ impl Facts {
         self.pods.values().filter(move |pod| pod.ticket.as_ref() == Some(id))
     }
 }
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

@@ -7,6 +7,9 @@ use crate::domain::ticket::{Diagnostic, Ticket};
 
 use crate::domain::backlog::Entry;
 
+/// The gates that hold, and a part of what each says.
+type Expected<'a> = &'a [(WaitKind, &'a str)];
+
 /// What holds the first ticket among all of these, under a policy and with a main worktree.
 fn judge(tickets: &[Ticket], policy: &Policy, dirty: Dirty) -> Vec<(WaitKind, String)> {
     let backlog = backlog(tickets.iter().cloned());
@@ -17,15 +20,15 @@ fn judge(tickets: &[Ticket], policy: &Policy, dirty: Dirty) -> Vec<(WaitKind, St
     found.into_iter().map(|h| (h.gate, h.evidence)).collect()
 }
 
-/// The kinds that hold the first ticket, and a part of what each says.
+/// What is expected to hold the first ticket where capacity is unlimited and nothing is dirty.
 #[track_caller]
-fn check(name: &str, tickets: &[Ticket], expected: &[(WaitKind, &str)]) {
+fn check(name: &str, tickets: &[Ticket], expected: Expected<'_>) {
     let policy = Policy { capacity: policy::Capacity { max_inprogress: None }, ..Policy::default() };
     check_with(name, tickets, &policy, Dirty::Clean, expected);
 }
 
 #[track_caller]
-fn check_with(name: &str, tickets: &[Ticket], policy: &Policy, dirty: Dirty, expected: &[(WaitKind, &str)]) {
+fn check_with(name: &str, tickets: &[Ticket], policy: &Policy, dirty: Dirty, expected: Expected<'_>) {
     let found = judge(tickets, policy, dirty);
     let kinds: Vec<_> = found.iter().map(|f| f.0).collect();
     assert_eq!(kinds, expected.iter().map(|e| e.0).collect::<Vec<_>>(), "{name}: {found:?}");
@@ -166,7 +169,7 @@ fn the_dirty_gate_by_policy_and_probe() {
     let kind = WaitKind::DirtyWorkspace;
     let changed = || Dirty::Changed(texts(&["src/a.rs", "b.rs"]));
     let failed = || Dirty::Failed("no index".into());
-    let rows: [(DirtyGate, Dirty, &[(WaitKind, &str)]); 8] = [
+    let rows: [(DirtyGate, Dirty, Expected); 8] = [
         (DirtyGate::Block, Dirty::Clean, &[]),
         (DirtyGate::Block, Dirty::NotProbed, &[]),
         (DirtyGate::Block, changed(), &[(kind, "src/a.rs, b.rs")]),
@@ -188,7 +191,7 @@ fn capacity_counts_other_inprogress_tickets_that_no_human_gate_holds() {
     let kind = WaitKind::Capacity;
     let gated = |it: &str| with(accepted(it), |t| t.human_gate = Some("sign-off".into()));
     let labelled = |it: &str, label: &str| with(accepted(it), |t| t.labels = texts(&[label]));
-    let rows: [(&str, Option<usize>, Vec<Ticket>, &[(WaitKind, &str)]); 10] = [
+    let rows: [(&str, Option<usize>, Vec<Ticket>, Expected); 10] = [
         ("none", Some(1), vec![], &[]),
         ("one of one", Some(1), vec![accepted("b")], &[(kind, "1 of 1 in progress already: `b`")]),
         ("one of two", Some(2), vec![accepted("b")], &[]),
@@ -222,12 +225,12 @@ fn the_human_gate() {
 
 #[test]
 fn every_gate_that_holds_is_listed() {
+    use WaitKind::{Capacity, Conflict, Dependency, DirtyWorkspace, HumanGate};
     let all = [
         with(touching(after(queued("a"), &["b"]), &["src"]), |t| t.human_gate = Some("why".into())),
         touching(accepted("b"), &["src"]),
     ];
     let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     let kinds: Vec<_> = judge(&all, &policy, Dirty::Changed(texts(&["x"]))).into_iter().map(|(kind, _)| kind).collect();
-    use WaitKind::{Capacity, Conflict, Dependency, DirtyWorkspace, HumanGate};
     assert_eq!(kinds, [Dependency, Conflict, DirtyWorkspace, Capacity, HumanGate]);
 }

@@ -254,3 +254,7 @@ impl Ticket {
             && stamps.accepted_at.is_some_and(|accepted| stamps.queued_at.is_none_or(|queued| accepted >= queued))
     }
 }
+
+#[cfg(test)]
+#[path = "ticket_tests.rs"]
+mod tests;

@@ -156,3 +156,7 @@ impl WorkSet {
         self.notes.iter()
     }
 }
+
+#[cfg(test)]
+#[path = "workset_tests.rs"]
+mod tests;

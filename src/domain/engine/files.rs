@@ -156,10 +156,10 @@ impl Engine {
             Entry::Ticket(ticket) => Some(ticket.id.clone()),
             _ => None,
         };
-        self.take_in_file(path.clone(), entry, &Actor::Unknown, now);
-        let vanished = |at: &&PathBuf| **at != path && self.files.doubts(at);
-        let moved = id.iter().flat_map(|id| self.backlog.paths_of(id)).filter(vanished);
-        for from in moved.cloned().collect::<Vec<_>>() {
+        self.take_in_file(path, entry, &Actor::Unknown, now);
+        // This one is in doubt no more; another one that is, with the same id, was its former place.
+        let former = id.iter().flat_map(|id| self.backlog.paths_of(id)).filter(|at| self.files.doubts(at));
+        for from in former.cloned().collect::<Vec<_>>() {
             self.files.doubted.remove(&from);
             self.take_in_file(from, Entry::Absent, &Actor::Unknown, now);
         }

@@ -248,8 +248,8 @@ impl Engine {
         self.work_set.shift(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
-        let times = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
-        for at in times.into_iter().flatten().chain(lying) {
+        let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
+        for at in moments.into_iter().flatten().chain(lying) {
             *at -= back;
         }
     }

@@ -227,6 +227,59 @@ fn an_entry_by_a_request_is_stamped_by_the_request() {
 }
 
 #[test]
+fn a_ticket_back_in_the_queue_within_a_minute_is_a_new_entry() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Ready)]);
+    host.run(1);
+    host.queue("a");
+    let first = host.ticket("a").stamps.queued_at;
+    assert_eq!(first, Some(host.now));
+    host.run(5);
+    assert!(host.accept("a"));
+    host.run(20);
+    host.queue("a");
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(host.now), "the entry is newer than the stamp");
+    // So an inprogress by hand after that is no proof of acceptance.
+    host.run(5);
+    host.edit("a", |t| t.state = Some(State::Inprogress));
+    assert!(!host.ticket("a").acceptance_recorded());
+    assert_eq!(host.stamped.len(), 2);
+}
+
+#[test]
+fn a_stamp_that_an_editor_saved_over_is_set_again() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Ready)]);
+    host.run(1);
+    let buffer = |host: &mut Host, title: &str| {
+        // What the editor holds: read before the stamp.
+        let title = title.to_owned();
+        host.edit("a", |t| {
+            (t.state, t.title) = (Some(State::Queued), title);
+            (t.stamps.queued_at, t.stamps.queued_by) = (None, None);
+        });
+    };
+    buffer(&mut host, "first save");
+    assert_eq!(host.stamped.len(), 1);
+    host.run(10);
+    let (kicks, from) = (host.kicks.len(), host.records.len());
+    buffer(&mut host, "second save");
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(host.now));
+    assert_eq!(host.ticket("a").title, "second save");
+    let said: Vec<_> = host.records[from..].iter().filter(|r| r.kind == RecordKind::Inbox).collect();
+    assert_eq!(said.len(), 1, "and it is reported");
+    assert_eq!(host.kicks.len(), kicks);
+    // A date that a person writes is the person's.
+    host.run(10);
+    host.edit("a", |t| t.stamps.queued_at = Some(at(-99_999)));
+    host.run(10);
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(at(-99_999)));
+    // Without a stamp before, none is missed.
+    let mut host = Host::new(Policy::default(), [with(queued("a"), |t| t.stamps.queued_at = None)]);
+    host.reword("a");
+    host.run(10);
+    assert!(host.stamped.is_empty());
+}
+
+#[test]
 fn a_read_is_never_put_off_longer_than_a_second() {
     let mut host = Host::new(Policy::default(), [ticket("a", State::Planning)]);
     host.run(1);

@@ -134,10 +134,12 @@ fn a_reason_lapses_when_its_gate_clears() {
     let depends = with(queued("a"), |t| t.depends_on = ids(&["b"]));
     let no_hold = |_: &mut Host| {};
     check_lapses(WaitKind::Dependency, unlimited(), open(depends), no_hold, |h| {
-        h.edit("b", |t| t.state = Some(State::Done))
+        h.edit("b", |t| t.state = Some(State::Done));
     });
     let conflicts = with(queued("a"), |t| t.conflicts_with = ids(&["b"]));
-    let clear_b = |h: &mut Host| h.edit("b", |t| t.state = Some(State::Done));
+    let clear_b = |h: &mut Host| {
+        h.edit("b", |t| t.state = Some(State::Done));
+    };
     check_lapses(WaitKind::Conflict, unlimited(), vec![conflicts, accepted("b")], no_hold, clear_b);
     check_lapses(WaitKind::Capacity, one(), vec![queued("a"), accepted("b")], no_hold, clear_b);
     let gated = with(queued("a"), |t| t.human_gate = Some("sign-off".into()));
@@ -221,6 +223,7 @@ fn an_entry_ends_when_its_ticket_leaves_queued_and_inprogress() {
     let stays = [(State::Queued, true), (State::Inprogress, true)];
     for state in State::ALL {
         let mut host = shelved();
+        host.script = None;
         host.edit("a", |t| t.state = Some(state));
         let expected = stays.contains(&(state, true));
         assert_eq!(host.engine.work_set().get(&id("a")).is_some(), expected, "{state}");

@@ -1,1 +1,175 @@
-//! pending
+//! What a daemon finds at its start (DESIGN.md 2.4, 5): entries nobody watched, waits that go on, a turn still running.
+
+use chrono::TimeDelta;
+
+use super::super::{Effect, Engine, Event, KickId, LastSeen, Reach, RecordKind, RunningTurn, Start, TurnOutcome};
+use super::host::Host;
+use super::scripts::lazy;
+use crate::domain::backlog::Entry;
+use crate::domain::facts::{Dirty, ProcessIdentity};
+use crate::domain::kick::{Boundary, Presence};
+use crate::domain::ledger::SavedLedger;
+use crate::domain::policy::Policy;
+use crate::domain::sample::{accepted, at, id, queued, ticket, with};
+use crate::domain::ticket::{State, Ticket};
+
+fn stamped(name: &str, seconds: Option<i64>) -> Ticket {
+    with(queued(name), |t| t.stamps.queued_at = seconds.map(at))
+}
+
+/// What the last daemon recorded of `a`, what the file says now, and whether it is stamped.
+#[track_caller]
+fn check(name: &str, last: Option<LastSeen>, now: Ticket, expected: bool) {
+    let mut host = Host::unstarted(Policy::default(), [now]);
+    host.seen.extend(last.map(|last| (id("a"), last)));
+    host.start(Reach::Exec, true);
+    assert_eq!(!host.stamped.is_empty(), expected, "{name}");
+    if expected {
+        let stamps = host.ticket("a").stamps;
+        assert_eq!((stamps.queued_by.as_deref(), stamps.queued_at), (Some("ed"), Some(host.now)), "{name}");
+        assert_eq!(host.count(RecordKind::IssueApproved), 1, "{name}");
+    }
+    // In every case it is rediscovered, and the next daemon finds nothing new.
+    assert_eq!(host.handed(0), ["a"], "{name}");
+    let stamps = host.stamped.len();
+    host.run(600);
+    host.restart_at(Reach::Exec, host.now);
+    assert_eq!(host.stamped.len(), stamps, "{name}: stamped again by the next daemon");
+}
+
+#[test]
+fn entries_while_the_daemon_was_down_are_stamped() {
+    let last = |state, at_seconds| Some(LastSeen { state: Some(state), needs_human: false, at: at(at_seconds) });
+    check("queued in an editor", last(State::Ready, -600), stamped("a", None), true);
+    check("queued again with its old stamp", last(State::Ready, -600), stamped("a", Some(-3600)), true);
+    check("queued by a command, which stamped it", last(State::Ready, -600), stamped("a", Some(-60)), false);
+    check("queued all the time", last(State::Queued, -7200), stamped("a", Some(-7200)), false);
+    check("queued all the time without a stamp", last(State::Queued, -7200), stamped("a", None), false);
+    check("a new file", None, stamped("a", None), true);
+    check("a new file, stamped just now", None, stamped("a", Some(-5)), false);
+    check("from inprogress back", last(State::Inprogress, -600), stamped("a", Some(-3600)), true);
+}
+
+#[test]
+fn needs_human_taken_off_while_the_daemon_was_down_is_an_entry() {
+    let last = |needs_human| Some(LastSeen { state: Some(State::Queued), needs_human, at: at(-600) });
+    check("label and status are gone", last(true), stamped("a", Some(-3600)), true);
+    check("never was", last(false), stamped("a", Some(-3600)), false);
+}
+
+#[test]
+fn at_the_very_first_start_nothing_is_stamped() {
+    let mut host = Host::unstarted(Policy::default(), [stamped("a", None), stamped("b", Some(-9999))]);
+    host.start(Reach::Exec, false);
+    assert!(host.stamped.is_empty());
+    let inbox: Vec<_> = host.records.iter().filter(|r| r.kind == RecordKind::Inbox).collect();
+    assert_eq!(inbox.iter().map(|r| r.ticket.clone()).collect::<Vec<_>>(), [Some(id("a"))], "it is in the inbox");
+    assert_eq!(host.handed(0), ["b a"], "and handed over like any other");
+    // It is known now, so that the next daemon does not stamp it either.
+    host.restart_at(Reach::Exec, host.now);
+    assert!(host.stamped.is_empty());
+}
+
+#[test]
+fn a_restart_rediscovers_the_queue_once() {
+    let mut host = Host::new(Policy::default(), [queued("a"), queued("b")]);
+    host.plan("a");
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(60);
+    let kicks = host.kicks.len();
+    host.script = Some(lazy);
+    host.restart_at(Reach::Exec, host.now);
+    assert_eq!(host.handed(kicks), ["a b"]);
+    assert_eq!(host.kicks[kicks].1.causes, [Boundary::OrchestratorSpawn]);
+    host.run(3600);
+    assert_eq!(host.kicks.len(), kicks + 1);
+}
+
+#[test]
+fn waits_and_counts_go_on_over_a_restart() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.run(11);
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.run(61);
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    let saved = host.saved.clone();
+    assert_eq!((saved.failures, saved.fruitless), (3, 3));
+    host.restart_at(Reach::Exec, host.now);
+    let standing = host.engine.summary(host.now).standing;
+    assert_eq!((standing.failures, standing.fruitless), (3, 3));
+    assert_eq!(host.kicks.len(), 4, "a start is an explicit boundary");
+    // A rate limit holds even that.
+    host.tell(Event::RateLimited(host.now + TimeDelta::minutes(10)));
+    host.restart_at(Reach::Exec, host.now);
+    assert_eq!(host.kicks.len(), 4);
+    host.run(11 * 60);
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("backing_off"), "three failures are still three");
+}
+
+fn start_with(adopted: Option<RunningTurn>) -> Start {
+    let it = queued("a");
+    Start {
+        policy: Policy::default(),
+        reach: Reach::Exec,
+        session: "new".into(),
+        files: vec![(it.path.clone(), Entry::Ticket(it))],
+        recorded: Some([(id("a"), LastSeen { state: Some(State::Queued), needs_human: false, at: at(-99) })].into()),
+        recorded_at: Some(at(-9)),
+        ledger: SavedLedger::default(),
+        adopted,
+        pods: Vec::new(),
+        dirty: Dirty::Clean,
+        editor_name: "ed".into(),
+    }
+}
+
+#[test]
+fn a_running_turn_is_adopted_and_not_started_twice() {
+    let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 7, started: 1 };
+    let kick = KickId("old-7".into());
+    let turn = RunningTurn { kick: kick.clone(), session: "old".into(), process: process.clone(), since: at(-60) };
+    let mut engine = Engine::new(at(0));
+    let effects = engine.step(Event::Started(Box::new(start_with(Some(turn)))), at(0));
+    assert!(effects.contains(&Effect::WatchTurn(kick.clone(), process)));
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Launch(_) | Effect::Refresh { .. })));
+    assert_eq!(engine.presence(), Presence::Busy);
+    assert_eq!(engine.work_set().session, "old", "it keeps its session, with an empty work set");
+    assert!(engine.work_set().iter().next().is_none());
+    // Its end is neither failure nor fruitless; everything is offered again.
+    let ended = Event::TurnEnded { kick, outcome: TurnOutcome::Unknown, jitter: 0 };
+    let effects = engine.step(ended, at(300));
+    assert!(effects.iter().any(|e| matches!(e, Effect::Refresh { .. })));
+    let standing = engine.summary(at(300)).standing;
+    assert_eq!((standing.failures, standing.fruitless), (0, 0));
+}
+
+#[test]
+fn live_pods_are_found_again() {
+    let mut host = Host::new(Policy::default(), [accepted("w")]);
+    host.delegate("w", "coder", 9999);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(5);
+    let kicks = host.kicks.len();
+    host.add(queued("a"));
+    host.restart_at(Reach::Exec, host.now);
+    assert_eq!(host.handed(kicks), [""; 0], "what is active still holds the queue");
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("active_inprogress"));
+    let id = host.engine.facts().pods.keys().next().unwrap().clone();
+    host.run(1);
+    host.end_pod(&id);
+    assert_eq!(host.handed(kicks), ["w a"]);
+}
+
+#[test]
+fn without_an_orchestrator_nothing_is_kicked_and_it_says_why() {
+    let mut host = Host::unstarted(Policy::default(), [queued("a"), ticket("b", State::Ready)]);
+    host.start(Reach::No("`[orchestrator] command` is not set".into()), true);
+    host.queue("b");
+    host.boundary(Boundary::PanelOpen);
+    host.run(3600);
+    assert!(host.kicks.is_empty());
+    let last = host.records.iter().rfind(|r| r.kind == RecordKind::KickSuppressed).unwrap();
+    assert_eq!(last.data["detail"], "`[orchestrator] command` is not set");
+    assert_eq!(host.engine.next_wake(), None);
+}
