@@ -2,5 +2,7 @@
 
 mod config;
 mod init;
+mod inspect;
+mod set;
 mod trust;
 mod workspace;
