@@ -46,6 +46,9 @@ impl Engine {
                 return;
             }
             let known = self.unreadable.remove(&diff.id);
+            // Back in sight it is on lists and in gates again, even if nothing in it has changed.
+            self.stirred |= known.is_some();
+            self.gates_stale |= known.is_some();
             let from = known.as_ref().map_or_else(|| diff.before.as_ref().and_then(|t| t.state), |known| known.state);
             diff.before = diff.before.or_else(|| known.and_then(|known| known.ticket));
             self.changed(&diff, from, by, now);
