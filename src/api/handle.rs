@@ -1,11 +1,11 @@
 //! The one place where a request meets the host: looks ids up, calls, presents. Answers are JSON values of the types
 //! in `view`.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::failure::Failure;
 use super::request::{Caller, KeyChange, ListRequest, Request};
+use super::view::value;
 use super::view::{
     DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
@@ -48,11 +48,6 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         }
         Request::Hook(request) => hook::hook(host, request),
     }
-}
-
-/// A view as JSON.
-pub(super) fn value(view: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(view).map_err(|error| Failure::failed(format!("the answer is no JSON: {error}")))
 }
 
 /// Who the engine takes the caller for.

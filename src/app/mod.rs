@@ -212,7 +212,7 @@ impl App {
         SqliteStore::open(&self.state.store()).map_err(|error| Failure::failed(error.to_string()))
     }
 
-    fn about(&self, watcher: Option<String>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),
