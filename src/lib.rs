@@ -6,7 +6,14 @@ pub mod text;
 pub mod ports;
 
 pub mod adapters;
+pub mod config;
+
+pub mod daemon;
 
 pub mod api;
+
+pub mod http;
+
+pub mod app;
 
 pub mod cli;

@@ -1,3 +1,23 @@
 //! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
 //!
 //! Must not know: any decision; a face.
+
+pub mod daemon_lock;
+pub mod editor;
+pub mod environment;
+#[cfg(test)]
+pub mod fakes;
+pub mod files;
+pub mod git;
+mod git_layout;
+pub mod git_program;
+pub mod locks;
+pub mod processes;
+pub mod sqlite;
+pub mod state_files;
+pub mod state_folder;
+pub mod swap;
+pub mod ticket_folder;
+pub mod trust;
+pub mod watcher;
+pub mod workspace;

@@ -5,6 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::daemon::VerbError;
+use crate::domain::refusal::Refusal;
+use crate::ports::EditError;
+
 /// Why a request was not carried out. Exit codes and HTTP statuses follow from it (DESIGN.md 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -54,12 +58,44 @@ pub struct Failure {
     /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// It will pass by itself within moments: trying again is sensible.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passing: bool,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let Refusal { message, evidence, hint, passing } = refusal;
+        Self { kind: FailureKind::Refused, message, evidence, hint, passing }
+    }
+}
+
+impl From<VerbError> for Failure {
+    fn from(error: VerbError) -> Self {
+        match error {
+            VerbError::Refused(refusal) => refusal.into(),
+            VerbError::Failed(message) => Failure::failed(message),
+            VerbError::Edit(error) => error.into(),
+        }
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Refused(refusal) => refusal.into(),
+            EditError::Conflict { .. } | EditError::Outside(_) => Failure::refused(error.to_string()),
+            EditError::Absent(_) | EditError::Unsafe { .. } | EditError::Io { .. } => {
+                Failure::failed(error.to_string())
+            }
+        }
+    }
 }
 
 impl Failure {
     /// The world outside failed.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Failed, message: message.into(), evidence: Vec::new(), hint: None }
+        Self { kind: FailureKind::Failed, message: message.into(), evidence: Vec::new(), hint: None, passing: false }
     }
 
     /// The request makes no sense.

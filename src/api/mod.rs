@@ -3,3 +3,15 @@
 //! Must not know: files, git, SQL, a terminal.
 
 pub mod failure;
+pub mod handle;
+pub mod hook;
+pub mod inspect;
+mod present;
+mod report;
+pub mod request;
+pub mod schema;
+pub mod settings;
+pub mod view;
+
+pub use handle::handle;
+pub use present::event;

@@ -2,11 +2,36 @@
 //!
 //! Must not know: any rule of its own.
 
+mod config;
+mod context;
+mod demo;
+mod doctor;
+mod edit;
+mod events;
+mod hook;
+mod init;
+mod inspect;
+mod kick;
+mod list;
+mod move_ticket;
+mod new;
+mod orders;
 mod output;
+mod pod;
+mod service;
+mod set;
+mod show;
+mod status;
+mod trust;
+mod why;
+mod work_set;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use context::Context;
 
 use crate::api::failure::Failure;
 
@@ -17,12 +42,43 @@ pub type Outcome = Result<ExitCode, Failure>;
 #[derive(Parser)]
 #[command(name = "yoi", version, max_term_width = 100)]
 struct Arguments {
+    /// The folder whose workspace to act on (default: YOI_WORKSPACE, else the current folder)
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Init(init::Arguments),
+    Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
+    New(new::Arguments),
+    List(list::Arguments),
+    Show(show::Arguments),
+    Edit(edit::Arguments),
+    Move(move_ticket::Arguments),
+    Set(set::Arguments),
+    Why(why::Arguments),
+    Inspect(inspect::Arguments),
+    WorkSet(work_set::Arguments),
+    Plan(orders::PlanArguments),
+    Wait(orders::WaitArguments),
+    Await(orders::AwaitArguments),
+    Accept(move_ticket::AcceptArguments),
+    Kick(kick::Arguments),
+    Daemon(service::DaemonArguments),
+    Up(service::UpArguments),
+    Down(service::DownArguments),
+    Status(status::Arguments),
+    Logs(service::LogsArguments),
+    Events(events::Arguments),
+    Pod(pod::Arguments),
+    Hook(hook::Arguments),
+    Trust(trust::Arguments),
+    Config(config::Arguments),
+}
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
 pub fn main() -> ExitCode {
@@ -40,5 +96,34 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome {
-    match arguments.command {}
+    let context = Context::new(arguments.directory)?;
+    match arguments.command {
+        Command::Init(arguments) => init::run(&context, &arguments),
+        Command::Demo(arguments) => demo::run(&context, &arguments),
+        Command::Doctor(arguments) => doctor::run(&context, &arguments),
+        Command::New(arguments) => new::run(&context, arguments),
+        Command::List(arguments) => list::run(&context, arguments),
+        Command::Show(arguments) => show::run(&context, arguments),
+        Command::Edit(arguments) => edit::run(&context, &arguments),
+        Command::Move(arguments) => move_ticket::run(&context, arguments),
+        Command::Set(arguments) => set::run(&context, &arguments),
+        Command::Why(arguments) => why::run(&context, arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::WorkSet(arguments) => work_set::run(&context, &arguments),
+        Command::Plan(arguments) => orders::plan(&context, arguments),
+        Command::Wait(arguments) => orders::wait(&context, arguments),
+        Command::Await(arguments) => orders::await_step(&context, arguments),
+        Command::Accept(arguments) => move_ticket::accept(&context, arguments),
+        Command::Kick(arguments) => kick::run(&context, &arguments),
+        Command::Daemon(arguments) => service::daemon(context, arguments),
+        Command::Up(arguments) => service::up(&context, &arguments),
+        Command::Down(arguments) => service::down(&context, &arguments),
+        Command::Status(arguments) => status::run(&context, &arguments),
+        Command::Logs(arguments) => service::logs(&context, &arguments),
+        Command::Events(arguments) => events::run(&context, &arguments),
+        Command::Pod(arguments) => pod::run(&context, &arguments),
+        Command::Hook(arguments) => hook::run(&context, arguments),
+        Command::Trust(arguments) => trust::run(&context, &arguments),
+        Command::Config(arguments) => config::run(&context, &arguments),
+    }
 }

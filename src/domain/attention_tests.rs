@@ -89,7 +89,7 @@ fn actionable_tickets_are_routed_unless_a_human_gate_holds_them() {
     }
     // No other gate matters any more.
     let busy = vec![with(accepted("a"), |t| t.depends_on = ids(&["nowhere"])), accepted("b")];
-    check(&board(busy, |b| b.policy.max_inprogress = Some(1)), "a b |");
+    check(&board(busy, |b| b.policy.capacity.max_inprogress = Some(1)), "a b |");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn planned_tickets_are_listed_when_no_gate_and_no_reason_holds_them() {
     check(&board(vec![gated(queued("p"))], |b| plan(b, "p", None)), "| p:human_gate");
     let full = board(vec![accepted("a"), queued("p")], |b| {
         plan(b, "p", None);
-        b.policy.max_inprogress = Some(1);
+        b.policy.capacity.max_inprogress = Some(1);
     });
     check(&full, "a | p:capacity");
     for kind in WaitKind::ALL {

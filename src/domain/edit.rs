@@ -9,6 +9,8 @@ use serde_yaml::Value;
 pub enum Change {
     /// The key has this value afterwards; it is inserted where it is missing.
     Set(String, Value),
+    /// As `Set`, with the YAML text to write for the value (`1.10` stays `1.10`); the text must read as the value.
+    Written(String, Value, String),
     /// The key is gone afterwards; a missing key is no change.
     Unset(String),
     /// The list under the key contains this item afterwards; a missing key becomes a list of one.
@@ -21,7 +23,11 @@ impl Change {
     /// The key that the change is about.
     pub fn key(&self) -> &str {
         match self {
-            Change::Set(key, _) | Change::Unset(key) | Change::Add(key, _) | Change::Remove(key, _) => key,
+            Change::Set(key, _)
+            | Change::Written(key, ..)
+            | Change::Unset(key)
+            | Change::Add(key, _)
+            | Change::Remove(key, _) => key,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Every gate of DESIGN.md 6.1, with its evidence.
 
 use super::*;
+use crate::domain::policy;
 use crate::domain::sample::{accepted, backlog, id, ids, queued, texts, ticket, with};
 use crate::domain::ticket::{Diagnostic, Ticket};
 
@@ -22,7 +23,7 @@ fn judge(tickets: &[Ticket], policy: &Policy, dirty: Dirty) -> Vec<(WaitKind, St
 /// What is expected to hold the first ticket where capacity is unlimited and nothing is dirty.
 #[track_caller]
 fn check(name: &str, tickets: &[Ticket], expected: Expected<'_>) {
-    let policy = Policy { max_inprogress: None, ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: None }, ..Policy::default() };
     check_with(name, tickets, &policy, Dirty::Clean, expected);
 }
 
@@ -203,11 +204,11 @@ fn capacity_counts_other_inprogress_tickets_that_no_human_gate_holds() {
         ("others do not count", Some(1), vec![queued("b"), ticket("c", State::Done)], &[]),
     ];
     for (name, max_inprogress, others, expected) in rows {
-        let policy = Policy { max_inprogress, ..Policy::default() };
+        let policy = Policy { capacity: policy::Capacity { max_inprogress }, ..Policy::default() };
         let all: Vec<_> = [queued("a")].into_iter().chain(others).collect();
         check_with(name, &all, &policy, Dirty::Clean, expected);
     }
-    let policy = Policy { max_inprogress: Some(1), ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     check_with("never itself", &[accepted("a")], &policy, Dirty::Clean, &[]);
 }
 
@@ -229,7 +230,7 @@ fn every_gate_that_holds_is_listed() {
         with(touching(after(queued("a"), &["b"]), &["src"]), |t| t.human_gate = Some("why".into())),
         touching(accepted("b"), &["src"]),
     ];
-    let policy = Policy { max_inprogress: Some(1), ..Policy::default() };
+    let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     let kinds: Vec<_> = judge(&all, &policy, Dirty::Changed(texts(&["x"]))).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, [Dependency, Conflict, DirtyWorkspace, Capacity, HumanGate]);
 }

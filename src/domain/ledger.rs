@@ -134,14 +134,14 @@ impl Ledger {
 
     /// When the hourly brake ends, if it holds: as soon as fewer than `max_per_hour` fruitless kicks lie within the
     /// last hour.
-    pub fn brake_until(&self, max_per_hour: usize, now: Timestamp) -> Option<Timestamp> {
+    pub fn brake_until(&self, max_per_hour: u32, now: Timestamp) -> Option<Timestamp> {
         let recent: Vec<_> = self.saved.fruitless_at.iter().filter(|at| now - **at < HOUR).collect();
-        let first_that_counts = recent.len().checked_sub(max_per_hour)?;
+        let first_that_counts = recent.len().checked_sub(max_per_hour as usize)?;
         recent.get(first_that_counts).map(|at| **at + HOUR)
     }
 
     /// What the decision needs to know.
-    pub fn standing(&self, max_per_hour: usize, now: Timestamp) -> Standing {
+    pub fn standing(&self, max_per_hour: u32, now: Timestamp) -> Standing {
         Standing {
             rate_limited_until: self.saved.rate_limited_until,
             backing_off_until: self.saved.backing_off_until,

@@ -5,6 +5,7 @@
 use super::classify::clock;
 use super::edit::Change;
 use super::policy::Mode;
+use super::refusal::Refusal;
 use super::ticket::{State, Ticket, Timestamp};
 
 /// Which moves `yoi move` makes without `--force`.
@@ -21,24 +22,9 @@ pub fn allowed(from: State, to: State) -> bool {
     )
 }
 
-/// A refused move: what a person reads, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveRefused {
-    /// Which rule refuses.
-    pub message: String,
-    /// What to do instead.
-    pub hint: String,
-}
-
 /// What a move changes in the ticket. `force` passes the rules and records nothing but the state and the queue's
 /// stamps. A move to `inprogress` without `force` is `accept`, and is not decided here.
-pub fn plan_move(
-    ticket: &Ticket,
-    to: State,
-    by: &str,
-    now: Timestamp,
-    force: bool,
-) -> Result<Vec<Change>, MoveRefused> {
+pub fn plan_move(ticket: &Ticket, to: State, by: &str, now: Timestamp, force: bool) -> Result<Vec<Change>, Refusal> {
     if !force {
         refuse_move(ticket, to)?;
     }
@@ -53,8 +39,8 @@ pub fn plan_move(
     Ok(changes)
 }
 
-fn refuse_move(ticket: &Ticket, to: State) -> Result<(), MoveRefused> {
-    let refuse = |message: String, hint: String| Err(MoveRefused { message, hint });
+fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
+    let refuse = |message: String, hint: String| Err(Refusal::new(message).hint(hint));
     let id = &ticket.id;
     let Some(from) = ticket.state else {
         return refuse(
@@ -103,6 +89,17 @@ pub fn entry_stamps(ticket: &Ticket, by: &str, now: Timestamp) -> Vec<Change> {
     changes
 }
 
+/// The stamp of an entry into the queue that nobody stamped, decided on the file as it is now: none where it has left
+/// the queue again, or was stamped meanwhile (unless `always`).
+pub fn queue_stamp(ticket: &Ticket, by: &str, since: Timestamp, always: bool, now: Timestamp) -> Vec<Change> {
+    if ticket.state != Some(State::Queued) || !(always || entry_unstamped(ticket, since, now)) {
+        return Vec::new();
+    }
+    let mut changes = entry_stamps(ticket, by, now);
+    changes.extend(without_acceptance(ticket));
+    changes
+}
+
 /// A former acceptance says nothing about the next one.
 pub fn without_acceptance(ticket: &Ticket) -> Vec<Change> {
     let by = ticket.stamps.accepted_by.as_ref().map(|_| Change::Unset("accepted_by".into()));
@@ -134,6 +131,19 @@ pub fn entry_unstamped(ticket: &Ticket, since: Timestamp, now: Timestamp) -> boo
     // Whole seconds are written, and clocks of machines that share a folder drift a little.
     let slack = chrono::TimeDelta::minutes(2);
     !ticket.stamps.queued_at.is_some_and(|at| at + chrono::TimeDelta::seconds(1) >= since && at <= now + slack)
+}
+
+/// Whether `set` may change a key: the state goes by moves, an acceptance is recorded by `accept` alone.
+pub fn settable(key: &str) -> Result<(), Refusal> {
+    match key {
+        "state" => {
+            Err(Refusal::new("the state is changed by `yoi move`, not by a bare edit").hint("yoi move ID STATE"))
+        }
+        "accepted_by" | "accepted_at" => {
+            Err(Refusal::new(format!("`{key}` is recorded by an acceptance alone")).hint("yoi accept ID"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What happens to a ticket when one of the worker's or Orchestrator's verbs is through with it.

@@ -2,18 +2,23 @@
 //!
 //! Must not know: files, network, processes, threads, environment, the current time, async, git, SQL.
 
+pub mod accept;
 pub mod attention;
 pub mod backlog;
 pub mod classify;
 pub mod edit;
 pub mod engine;
+pub mod explain;
 pub mod facts;
 pub mod gates;
 pub mod kick;
 pub mod ledger;
 pub mod lifecycle;
+pub mod obstruction;
 pub mod policy;
+pub mod refusal;
 #[cfg(test)]
 mod sample;
 pub mod ticket;
+pub mod worklist;
 pub mod workset;

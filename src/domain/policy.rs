@@ -1,32 +1,43 @@
-//! The settings that decisions take as arguments: plain values, resolved elsewhere.
+//! The settings that decisions depend on, as plain data: the core takes them as arguments.
 //!
-//! Must not know: files, where a value came from. DESIGN.md sections 5, 5.2, 6.1 and 9.
+//! Must not know: the configuration file, how a value is written there, where it came from. DESIGN.md sections 5, 6.1, 9.
 
 use chrono::TimeDelta;
-use serde::{Deserialize, Serialize};
 
-/// How tickets find their workers (DESIGN.md 5.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Who starts work (DESIGN.md 5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// An Orchestrator accepts; workers are offered accepted tickets.
+    /// One Orchestrator accepts tickets; a claim never does.
     Orchestrated,
-    /// No Orchestrator; workers drain the queue themselves.
+    /// Workers drain the queue themselves; there is no Orchestrator.
     #[default]
     Pull,
 }
 
-/// The bounds of kicking (DESIGN.md 5).
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Mode {
+    /// Both modes, in the order in which they are named to people.
+    pub const ALL: [Mode; 2] = [Mode::Orchestrated, Mode::Pull];
+
+    /// The name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Orchestrated => "orchestrated",
+            Mode::Pull => "pull",
+        }
+    }
+}
+
+/// The bounds of the kick decision (DESIGN.md 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KickPolicy {
-    /// Items handed over at most in one kick.
+    /// Items handed over at once, at least 1.
     pub max_items: usize,
-    /// Fruitless kicks an hour at which automatic kicks stop.
-    pub max_per_hour: usize,
-    /// How often accepting, delegating or awaiting the same ticket still counts as progress, each, until a person
-    /// changes it.
+    /// Fruitless automatic kicks in an hour before the brake holds, at least 1.
+    pub max_per_hour: u32,
+    /// How often acceptance, delegation or awaiting of one ticket counts as progress since a person changed it, at
+    /// least 1.
     pub max_attempts: u32,
-    /// After how long idle work that was seen and has not moved is offered again; None is off.
+    /// After how long work that was seen and has not moved becomes a boundary of its own; None: never.
     pub reoffer_idle: Option<TimeDelta>,
 }
 
@@ -36,17 +47,47 @@ impl Default for KickPolicy {
     }
 }
 
-/// What uncommitted changes in the main worktree do to acceptance (DESIGN.md 6.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// How much may be under way at once (DESIGN.md 6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capacity {
+    /// `inprogress` tickets that no human gate holds, at least 1; None: unlimited.
+    pub max_inprogress: Option<usize>,
+}
+
+impl Capacity {
+    /// What holds where nothing is configured: one at a time where an Orchestrator looks after it, else unlimited.
+    pub fn of(mode: Mode) -> Self {
+        match mode {
+            Mode::Orchestrated => Self { max_inprogress: Some(1) },
+            Mode::Pull => Self { max_inprogress: None },
+        }
+    }
+}
+
+/// What uncommitted changes in the main worktree do to a start (DESIGN.md 6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DirtyGate {
-    /// They hold every ticket.
+    /// They hold every start.
     #[default]
     Block,
-    /// They are mentioned and hold nothing.
+    /// They are named, and hold nothing.
     Warn,
-    /// They are not looked at.
+    /// Nobody looks.
     Off,
+}
+
+impl DirtyGate {
+    /// All, in the order in which they are named to people.
+    pub const ALL: [DirtyGate; 3] = [DirtyGate::Block, DirtyGate::Warn, DirtyGate::Off];
+
+    /// The name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DirtyGate::Block => "block",
+            DirtyGate::Warn => "warn",
+            DirtyGate::Off => "off",
+        }
+    }
 }
 
 /// All settings the core needs.
@@ -56,8 +97,8 @@ pub struct Policy {
     pub mode: Mode,
     /// Kick bounds.
     pub kick: KickPolicy,
-    /// How many tickets may be `inprogress` at once; None is unlimited.
-    pub max_inprogress: Option<usize>,
+    /// How much may be under way at once.
+    pub capacity: Capacity,
     /// The dirty-workspace gate.
     pub dirty_workspace: DirtyGate,
 }

@@ -2,12 +2,16 @@
 //!
 //! Must not know: which library or program fulfils a need.
 
+pub mod acceptance;
 pub mod processes;
+pub mod state_folder;
 pub mod store;
 pub mod tickets;
 pub mod worktree;
 
+pub use acceptance::Acceptance;
 pub use processes::{Launch, Launched, Processes};
+pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Tickets};
 pub use worktree::{MainWorktree, Obstacle};

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 pub use crate::domain::backlog::Entry;
 use crate::domain::edit::Change;
+use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId};
 
 /// Why an edit did not happen. In every case the file holds what it held, or a newer text of somebody else's.
 #[derive(Debug, thiserror::Error)]
-pub enum EditError<R> {
+pub enum EditError {
     /// The decision refused on what it read.
-    #[error("refused")]
-    Refused(R),
+    #[error("{0}")]
+    Refused(Refusal),
     /// A key being set was changed by somebody else meanwhile (exit 3).
     #[error(
         "`{key}` was changed by somebody else meanwhile: it is now {theirs}, this edit wanted {ours}; nothing was written"
@@ -65,14 +66,13 @@ pub trait Tickets: Send + Sync {
 
     /// Edits one ticket by compare and swap, holding its kernel lock from read to exchange: `decide` gets the ticket
     /// as read, and is asked again on the newest text if somebody wrote in between. No changes decided: nothing is
-    /// written, and the ticket as read is returned. Returns the ticket before and after.
-    fn edit<R>(
+    /// written, and the ticket as read is returned. Returns the ticket before and after. The key `state` stands for the
+    /// configured state key, and its six values for the configured names.
+    fn edit(
         &self,
         path: &Path,
-        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, R>,
-    ) -> Result<(Ticket, Ticket), EditError<R>>
-    where
-        Self: Sized;
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError>;
 
     /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;

@@ -21,7 +21,7 @@ pub use board::{Row, Summary};
 pub use boundaries::LastDecision;
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
-pub use orders::{OrderRefused, Orders};
+pub use orders::Orders;
 pub use turns::{Orchestrator, Turn};
 
 use super::backlog::Backlog;

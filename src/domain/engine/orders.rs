@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 use super::{Effect, Engine, Reach};
 use crate::domain::gates::holds;
 use crate::domain::ledger::{Attempt, Reached};
+use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::domain::workset::{Awaited, MAX_AWAIT, MAX_DETAIL, MAX_STEP, WaitKind, Waiting};
 
@@ -33,17 +34,8 @@ pub enum Orders {
     },
 }
 
-/// Why a note was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OrderRefused {
-    /// Which rule refuses.
-    pub message: String,
-    /// What it rests on.
-    pub evidence: Vec<String>,
-}
-
-fn refuse<T>(message: impl Into<String>) -> Result<T, OrderRefused> {
-    Err(OrderRefused { message: message.into(), evidence: Vec::new() })
+fn refuse<T>(message: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(message))
 }
 
 impl Engine {
@@ -54,7 +46,7 @@ impl Engine {
         id: &TicketId,
         orders: Orders,
         now: Timestamp,
-    ) -> Result<Vec<Effect>, OrderRefused> {
+    ) -> Result<Vec<Effect>, Refusal> {
         self.mend_clock(now);
         self.check_session(session)?;
         let Some(ticket) = self.backlog.get(id).cloned() else {
@@ -69,7 +61,7 @@ impl Engine {
         Ok(std::mem::take(&mut self.out))
     }
 
-    fn check_session(&self, session: &str) -> Result<(), OrderRefused> {
+    fn check_session(&self, session: &str) -> Result<(), Refusal> {
         if let Reach::No(why) = &self.reach {
             return refuse(format!("there is no Orchestrator whose work set this could be: {why}"));
         }
@@ -82,7 +74,7 @@ impl Engine {
         Ok(())
     }
 
-    fn plan(&mut self, ticket: &Ticket, order: Option<i64>) -> Result<(), OrderRefused> {
+    fn plan(&mut self, ticket: &Ticket, order: Option<i64>) -> Result<(), Refusal> {
         if !matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
             return refuse(format!(
                 "`{}` is {}: only queued and inprogress tickets are planned",
@@ -99,7 +91,7 @@ impl Engine {
         Ok(())
     }
 
-    fn wait(&mut self, ticket: &Ticket, kind: WaitKind, detail: String) -> Result<(), OrderRefused> {
+    fn wait(&mut self, ticket: &Ticket, kind: WaitKind, detail: String) -> Result<(), Refusal> {
         if ticket.state != Some(State::Queued) {
             return refuse(format!("`{}` is {}: only queued tickets wait", ticket.id, state(ticket)));
         }
@@ -109,23 +101,15 @@ impl Engine {
         }
         let found = holds(ticket, self.ground());
         if kind != WaitKind::Other && !found.iter().any(|hold| hold.gate == kind) {
-            return Err(OrderRefused {
-                message: format!("`{}` does not wait for {kind}: that gate does not hold it", ticket.id),
-                evidence: found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence)).collect(),
-            });
+            return Err(Refusal::new(format!("`{}` does not wait for {kind}: that gate does not hold it", ticket.id))
+                .evidence(found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence))));
         }
         self.take_in(&ticket.id);
         self.work_set.entry(&ticket.id).waiting = Some(Waiting { kind, detail });
         Ok(())
     }
 
-    fn await_step(
-        &mut self,
-        ticket: &Ticket,
-        step: String,
-        span: TimeDelta,
-        now: Timestamp,
-    ) -> Result<(), OrderRefused> {
+    fn await_step(&mut self, ticket: &Ticket, step: String, span: TimeDelta, now: Timestamp) -> Result<(), Refusal> {
         if ticket.state != Some(State::Inprogress) {
             return refuse(format!("`{}` is {}: steps are awaited of inprogress tickets", ticket.id, state(ticket)));
         }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Event, Kick, OrderRefused, Orders, Record, RecordKind};
+use super::super::{Actor, Event, Kick, Orders, Record, RecordKind};
 use super::host::Host;
 use crate::domain::backlog::Entry;
 use crate::domain::facts::{PodId, PodState};
 use crate::domain::gates::holds;
 use crate::domain::kick::Boundary;
+use crate::domain::refusal::Refusal;
 use crate::domain::sample::{id, pod, sealed};
 use crate::domain::ticket::{Diagnostic, State, Ticket};
 
@@ -80,7 +81,7 @@ impl Host {
         self.tell(Event::BoundaryReached(boundary));
     }
 
-    pub(super) fn order(&mut self, name: &str, orders: Orders) -> Result<(), OrderRefused> {
+    pub(super) fn order(&mut self, name: &str, orders: Orders) -> Result<(), Refusal> {
         let session = self.session();
         let effects = self.engine.order(&session, &id(name), orders, self.now)?;
         self.perform(effects);

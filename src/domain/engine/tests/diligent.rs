@@ -13,7 +13,8 @@ use crate::domain::ticket::State;
 /// All tickets get done, with at most so many kicks.
 #[track_caller]
 fn check(name: &str, script: Script, tickets: usize, capacity: usize, workers_close: bool) {
-    let policy = Policy { max_inprogress: Some(capacity), ..Policy::default() };
+    let policy =
+        Policy { capacity: crate::domain::policy::Capacity { max_inprogress: Some(capacity) }, ..Policy::default() };
     let mut host = Host::new(policy, []);
     host.script = Some(script);
     host.workers_close = workers_close;
@@ -66,7 +67,10 @@ fn with_workers_that_close_their_own_tickets() {
 
 #[test]
 fn tickets_that_people_queue_again_are_work_like_any_other() {
-    let mut host = Host::new(Policy { max_inprogress: Some(1), ..Policy::default() }, []);
+    let mut host = Host::new(
+        Policy { capacity: crate::domain::policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() },
+        [],
+    );
     host.script = Some(one_step);
     host.run(1);
     let names = ["a", "b", "c", "d", "e", "f"];

@@ -1,6 +1,6 @@
 //! The graph of states that a walk has found: no kick on a cycle, and the most kicks on any path.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::walk::Act;
 
@@ -29,7 +29,7 @@ pub(super) fn most_kicks(walk: &Walk) -> Result<usize, String> {
     // Components are numbered in reverse topological order: what an edge leads to has been counted before.
     let mut order: Vec<_> = (0..walk.edges.len()).collect();
     order.sort_by_key(|state| component[*state]);
-    let mut most: HashMap<usize, usize> = HashMap::new();
+    let mut most: BTreeMap<usize, usize> = BTreeMap::new();
     for state in order {
         for &(to, kicks) in &walk.edges[state] {
             if component[to] == component[state] && kicks > 0 {

@@ -2,13 +2,14 @@
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Event, OrderRefused, Orders, Reach, TurnOutcome};
+use super::super::{Actor, Event, Orders, Reach, TurnOutcome};
 use super::host::Host;
 use super::scripts::{lazy, shelving};
 use crate::domain::classify::Class;
 use crate::domain::facts::Dirty;
 use crate::domain::kick::Boundary;
-use crate::domain::policy::Policy;
+use crate::domain::policy::{Capacity, Policy};
+use crate::domain::refusal::Refusal;
 use crate::domain::sample::{accepted, id, ids, queued, texts, ticket, with};
 use crate::domain::ticket::{State, Ticket};
 use crate::domain::workset::{MAX_DETAIL, MAX_STEP, WaitKind};
@@ -26,7 +27,7 @@ fn plan() -> Orders {
 }
 
 #[track_caller]
-fn check_refused(result: Result<(), OrderRefused>, says: &str) {
+fn check_refused(result: Result<(), Refusal>, says: &str) {
     let refused = result.expect_err("a refusal");
     let said = format!("{} {:?}", refused.message, refused.evidence);
     assert!(said.contains(says), "`{says}` is missing in: {said}");
@@ -128,7 +129,7 @@ fn check_lapses(kind: WaitKind, policy: Policy, tickets: Vec<Ticket>, hold: fn(&
 #[test]
 fn a_reason_lapses_when_its_gate_clears() {
     let unlimited = Policy::default;
-    let one = || Policy { max_inprogress: Some(1), ..Policy::default() };
+    let one = || Policy { capacity: Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     let open = |it: Ticket| vec![it, ticket("b", State::Planning)];
     let depends = with(queued("a"), |t| t.depends_on = ids(&["b"]));
     let no_hold = |_: &mut Host| {};

@@ -2,7 +2,7 @@
 //! the real engine. No state at rest in which something would be kicked for; no kick on a cycle of states; the kicks on
 //! any path are bounded. (What a kick itself must obey is asserted by the host, at every launch.)
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use chrono::TimeDelta;
 
@@ -188,7 +188,7 @@ fn walk(world: &World) -> Result<Walk, String> {
     let mut host = Host::new(world.policy.clone(), world.tickets.clone());
     host.run_ms(2_500);
     let first = Spot { host, counted: world.counted };
-    let mut known = HashMap::from([(key(&first), 0)]);
+    let mut known = BTreeMap::from([(key(&first), 0)]);
     let mut walk = Walk { edges: vec![Vec::new()], came: vec![None], whole: true };
     // Memory is spent on what is still to be walked from.
     let mut spots = VecDeque::from([first]);
@@ -247,7 +247,7 @@ fn each(acts: &[fn(usize) -> Act]) -> Vec<Act> {
 
 fn policy(capacity: Option<usize>, max_items: usize) -> Policy {
     let kick = KickPolicy { max_attempts: 1, max_items, max_per_hour: 1000, reoffer_idle: None };
-    Policy { kick, max_inprogress: capacity, ..Policy::default() }
+    Policy { kick, capacity: crate::domain::policy::Capacity { max_inprogress: capacity }, ..Policy::default() }
 }
 
 #[test]

@@ -1,0 +1,178 @@
+//! The main worktree as git sees it: libgit2 first, the git program for what libgit2 cannot open or cannot know.
+//!
+//! Must not know: what a dirty worktree or an obstacle holds up. DESIGN.md 2.3 and 6.1.
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use git2::{FileMode, Repository, Status, StatusEntry, StatusOptions};
+
+use super::git_program::{self, GitError};
+use crate::domain::facts::Dirty;
+use crate::ports::{MainWorktree, Obstacle};
+
+/// How many changed paths are named.
+const NAMED: usize = 5;
+
+/// What lies in a git directory while git is in the middle of something, and what that is.
+const OBSTACLES: [(&str, &str); 6] = [
+    ("rebase-merge", "a rebase is under way"),
+    ("rebase-apply", "a rebase, or `git am`, is under way"),
+    ("MERGE_HEAD", "a merge is under way"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+    ("REVERT_HEAD", "a revert is under way"),
+    ("index.lock", "another git command is writing the index, or one was killed while it did"),
+];
+
+/// The worktree that a workspace lies in.
+#[derive(Clone, Debug)]
+pub struct GitWorktree {
+    root: PathBuf,
+    /// The git directory of this very worktree; None without git.
+    git_dir: Option<PathBuf>,
+    /// What does not count, absolute.
+    excluded: Vec<PathBuf>,
+}
+
+impl GitWorktree {
+    /// The worktree around the workspace `root`; `common_dir` is its repository's common directory, None without git.
+    /// `ticket_folder` is relative to the workspace, or absolute.
+    pub fn new(root: &Path, common_dir: Option<&Path>, ticket_folder: &Path) -> Self {
+        // Canonical, as git names its worktree; a ticket folder that is a symlink counts as itself and as its target.
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        let tickets: PathBuf = root.join(ticket_folder).components().collect();
+        let target = tickets.canonicalize().ok().filter(|target| *target != tickets);
+        let excluded = [Some(root.join(".yoi")), Some(tickets), target].into_iter().flatten().collect();
+        let git_dir = common_dir.map(|common| own_git_dir(&root).unwrap_or_else(|| common.to_path_buf()));
+        Self { root, git_dir, excluded }
+    }
+
+    /// Asks libgit2. The paths are relative to the top of the worktree.
+    fn changed_by_library(&self) -> Result<Option<Changed>, git2::Error> {
+        let repository = Repository::discover(&self.root)?;
+        let Some(top) = repository.workdir().map(Path::to_path_buf) else { return Ok(None) };
+        let mut options = StatusOptions::new();
+        // Without the flag it would take the user's index lock for itself, to note which files it found unchanged.
+        options.include_untracked(false).include_ignored(false).include_unreadable(true).update_index(false);
+        let statuses = repository.statuses(Some(&mut options))?;
+        let changed = statuses.iter().filter(counts).map(|entry| path_of(entry.path_bytes()));
+        let changed = Changed { paths: changed.filter(|path| !self.is_excluded(&top.join(path))).collect() };
+        Ok(Some(changed))
+    }
+
+    /// Asks the git program, which knows every kind of repository, filter, sparse checkout and submodule.
+    fn changed_by_program(&self) -> Result<Changed, GitError> {
+        let top = git_program::run(&self.root, &["rev-parse", "--show-toplevel"])?;
+        let top = path_of(top.strip_suffix(b"\n").unwrap_or(&top));
+        let arguments =
+            ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames"];
+        let listed = git_program::run(&self.root, &arguments)?;
+        // Two letters and a blank before each path.
+        let paths = listed.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..)).map(path_of);
+        Ok(Changed { paths: paths.filter(|path| !self.is_excluded(&top.join(path))).collect() })
+    }
+
+    fn is_excluded(&self, path: &Path) -> bool {
+        self.excluded.iter().any(|folder| path.starts_with(folder))
+    }
+
+    fn name_by_library(&self) -> Result<String, git2::Error> {
+        Repository::discover(&self.root)?.config()?.snapshot()?.get_str("user.name").map(str::to_owned)
+    }
+
+    fn name_by_program(&self) -> Result<String, GitError> {
+        let said = git_program::run(&self.root, &["config", "--get", "user.name"])?;
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+}
+
+impl MainWorktree for GitWorktree {
+    fn dirty(&self) -> Dirty {
+        if self.git_dir.is_none() {
+            return Dirty::NotProbed;
+        }
+        let library = self.changed_by_library();
+        match library {
+            Ok(None) => return Dirty::NotProbed,
+            Ok(Some(changed)) if changed.paths.is_empty() => return Dirty::Clean,
+            _ => {}
+        }
+        // Changed, says libgit2; but it knows no filter programs and no sparse checkout, and so may be wrong.
+        match (self.changed_by_program(), library) {
+            (Ok(changed), _) | (Err(_), Ok(Some(changed))) => changed.into(),
+            (Err(_), Ok(None)) => Dirty::NotProbed,
+            (Err(GitError::NotInstalled), Err(error)) => Dirty::Failed(format!(
+                "libgit2 cannot read the repository ({}), and the git program was not found on PATH",
+                error.message()
+            )),
+            (Err(error), Err(_)) => Dirty::Failed(error.to_string()),
+        }
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        let git_dir = self.git_dir.as_ref()?;
+        OBSTACLES.iter().find_map(|(name, what)| {
+            let path = git_dir.join(name);
+            let shown = path.strip_prefix(&self.root).unwrap_or(&path).display();
+            path.symlink_metadata().is_ok().then(|| Obstacle { what: format!("{what} ({shown})") })
+        })
+    }
+
+    fn user_name(&self) -> Option<String> {
+        let name = self.name_by_library().ok().or_else(|| self.name_by_program().ok())?;
+        Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    }
+}
+
+/// Changed paths outside what is excluded.
+struct Changed {
+    paths: Vec<PathBuf>,
+}
+
+impl From<Changed> for Dirty {
+    fn from(changed: Changed) -> Self {
+        let mut paths: Vec<String> = changed.paths.iter().map(|path| path.display().to_string()).collect();
+        paths.sort();
+        paths.dedup();
+        paths.truncate(NAMED);
+        if paths.is_empty() { Dirty::Clean } else { Dirty::Changed(paths) }
+    }
+}
+
+/// Of a submodule only another commit counts, not what lies changed inside it.
+fn counts(entry: &StatusEntry<'_>) -> bool {
+    let only_in_worktree = !entry.status().intersects(
+        Status::INDEX_NEW
+            | Status::INDEX_MODIFIED
+            | Status::INDEX_DELETED
+            | Status::INDEX_TYPECHANGE
+            | Status::INDEX_RENAMED,
+    );
+    let same_commit = entry.index_to_workdir().is_some_and(|delta| {
+        let (old, new) = (delta.old_file(), delta.new_file());
+        old.mode() == FileMode::Commit && new.mode() == FileMode::Commit && old.id() == new.id()
+    });
+    !(only_in_worktree && same_commit)
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// The git directory of the worktree that this folder lies in: a linked worktree's own, where git keeps what it is in the
+/// middle of there.
+fn own_git_dir(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find_map(|folder| {
+        let dot_git = folder.join(".git");
+        if dot_git.is_dir() {
+            return Some(dot_git);
+        }
+        let text = std::fs::read(&dot_git).ok()?;
+        let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
+        Some(folder.join(path_of(target)))
+    })
+}

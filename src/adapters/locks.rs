@@ -1,0 +1,113 @@
+//! Kernel locks: one file a ticket in the state folder, and the lock on a directory while a file in it is exchanged.
+//!
+//! A lock is the kernel's: it ends with its holder, whatever happens to it. Must not know: tickets' contents.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::domain::ticket::{Digest, TicketId};
+
+/// Nobody holds one of these locks for longer than a few writes take.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(2);
+/// Longer names go by their hash.
+const MAX_NAME: usize = 200;
+
+/// A held lock; dropping it releases it.
+#[derive(Debug)]
+pub struct Held {
+    _file: File,
+}
+
+/// The folder that holds the lock files of one workspace's tickets.
+#[derive(Clone, Debug)]
+pub struct TicketLocks {
+    folder: PathBuf,
+}
+
+impl TicketLocks {
+    /// The folder is made when the first lock is taken.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Waits for the ticket's lock, at most 10 s.
+    pub fn lock(&self, id: &TicketId) -> io::Result<Held> {
+        fs::create_dir_all(&self.folder)?;
+        let path = self.folder.join(file_name(id));
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        wait(file, &path)
+    }
+}
+
+/// Locks a directory itself, so that no file is needed; None where the file system cannot.
+pub(super) fn lock_directory(path: &Path) -> io::Result<Option<Held>> {
+    match wait(File::open(path)?, path) {
+        Ok(held) => Ok(Some(held)),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+fn wait(file: File, path: &Path) -> io::Result<Held> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Held { _file: file }),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                let message = format!("{}: another process has held this lock for 10 s", path.display());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Any id as a file name: letters, digits, `-`, `_` and inner dots stay, other bytes become `%XX`.
+fn file_name(id: &TicketId) -> String {
+    let mut name = String::with_capacity(id.as_str().len() + 5);
+    for (n, byte) in id.as_str().bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
+            b'.' if n > 0 => name.push('.'),
+            _ => name.extend(format!("%{byte:02X}").chars()),
+        }
+    }
+    if name.len() > MAX_NAME {
+        let bytes = id.as_str().as_bytes();
+        name = format!("={:016x}{:016x}", Digest::of(bytes).0, Digest::of(b"yoi").and(bytes).0);
+    }
+    name + ".lock"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_is_a_legal_and_distinct_file_name() {
+        let name = |id: &str| file_name(&id.into());
+        assert_eq!(name("task-1.2"), "task-1.2.lock");
+        assert_eq!(name("../x y"), "%2E.%2Fx%20y.lock");
+        assert_eq!(name("ü%"), "%C3%BC%25.lock");
+        assert_eq!(name(""), ".lock");
+        assert!(name(&"ü".repeat(100)).len() < 50);
+        assert_ne!(name(&"ü".repeat(100)), name(&"ü".repeat(101)));
+    }
+
+    #[test]
+    fn a_lock_is_held_until_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let locks = TicketLocks::new(folder.path().join("deep/locks"));
+        let held = locks.lock(&"a".into()).unwrap();
+        let other = locks.lock(&"b".into()).unwrap();
+        let path = folder.path().join("deep/locks/a.lock");
+        assert!(matches!(File::open(&path).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
+        drop(held);
+        assert!(File::open(&path).unwrap().try_lock().is_ok());
+        drop(other);
+    }
+}

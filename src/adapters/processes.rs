@@ -1,0 +1,78 @@
+//! The machine's processes by way of `/proc`, pidfds and std's `Command`. DESIGN.md 3 and 5.1; FAULTS kind 8.
+//!
+//! Must not know: what a process is for. Nothing is ever signalled by a bare pid.
+
+mod group;
+mod handle;
+mod launching;
+mod proc_files;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::domain::facts::ProcessIdentity;
+use crate::ports::{Launch, Launched, Processes};
+use group::Reaping;
+use handle::Handle;
+use proc_files::{Boot, Stat};
+
+/// The processes of this machine.
+#[derive(Clone, Debug)]
+pub struct SystemProcesses {
+    boot: Boot,
+    reaping: Arc<Reaping>,
+}
+
+impl SystemProcesses {
+    /// Reads which machine and boot this is; an error where there is no `/proc`.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { boot: Boot::current()?, reaping: Arc::default() })
+    }
+}
+
+impl Processes for SystemProcesses {
+    fn identify(&self, pid: u32) -> io::Result<ProcessIdentity> {
+        match Stat::of(pid) {
+            Ok(stat) if !stat.ended => Ok(self.boot.identity(pid, stat)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, format!("no process with pid {pid} is alive"))),
+        }
+    }
+
+    fn is_alive(&self, process: &ProcessIdentity) -> bool {
+        self.boot.is_of(process)
+            && Stat::of(process.pid).is_ok_and(|stat| !stat.ended && stat.started == process.started)
+    }
+
+    fn when_ended(&self, process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
+        let handle = self.is_alive(process).then(|| Handle::open(process.pid, process.started)).flatten();
+        let name = format!("yoi waits {}", process.pid);
+        let started = thread::Builder::new().name(name).spawn(move || {
+            if let Some(handle) = handle {
+                handle.wait(None);
+            }
+            call();
+        });
+        if let Err(error) = started {
+            tracing::error!(
+                "the end of process {} will not be noticed, no thread could be started: {error}",
+                process.pid
+            );
+        }
+    }
+
+    fn launch(&self, launch: Launch, call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
+        let (pid, stat) = launching::launch(launch, Arc::clone(&self.reaping), call)?;
+        Ok(self.boot.identity(pid, stat))
+    }
+
+    fn end_group(&self, leader: &ProcessIdentity, grace: Duration) {
+        if self.boot.is_of(leader) {
+            group::end(leader.pid, leader.started, grace, &self.reaping);
+        }
+    }
+}

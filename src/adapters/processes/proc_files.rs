@@ -1,0 +1,120 @@
+//! What `/proc` says about a process: state, group, start time; and which machine and boot this is.
+//!
+//! Must not know: signals; why somebody asks.
+
+use std::fs;
+use std::io;
+
+use crate::domain::facts::ProcessIdentity;
+
+/// The three fields of `/proc/PID/stat` that matter here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// A zombie has ended, although its parent has not asked for it yet.
+    pub(super) ended: bool,
+    /// Process group.
+    pub(super) group: u32,
+    /// Start time in clock ticks since boot.
+    pub(super) started: u64,
+}
+
+impl Stat {
+    pub(super) fn of(pid: u32) -> io::Result<Self> {
+        let text = fs::read(format!("/proc/{pid}/stat"))?;
+        Self::parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat is not what it should be")))
+    }
+
+    /// The second field is the program's name in parentheses, and may itself hold parentheses, spaces and newlines: the
+    /// fields that follow are counted from the last `)`.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(text.get(end_of_name + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).copied();
+        Some(Self {
+            ended: matches!(field(3)?, "Z" | "X" | "x"),
+            group: field(5)?.parse().ok()?,
+            started: field(22)?.parse().ok()?,
+        })
+    }
+}
+
+/// Every process of the group, ended ones too: pid and start time.
+pub(super) fn members(group: u32) -> Vec<(u32, Stat)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(|pid| Stat::of(pid).ok().filter(|stat| stat.group == group).map(|stat| (pid, stat))).collect()
+}
+
+/// This machine, since it was last started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Boot {
+    host: String,
+    id: String,
+}
+
+impl Boot {
+    pub(super) fn current() -> io::Result<Self> {
+        let line = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned());
+        Ok(Self { host: line("/proc/sys/kernel/hostname")?, id: line("/proc/sys/kernel/random/boot_id")? })
+    }
+
+    pub(super) fn identity(&self, pid: u32, stat: Stat) -> ProcessIdentity {
+        ProcessIdentity { host: self.host.clone(), boot_id: self.id.clone(), pid, started: stat.started }
+    }
+
+    /// The boot id alone says that it is the same boot of the same machine; its name may change meanwhile.
+    pub(super) fn is_of(&self, process: &ProcessIdentity) -> bool {
+        process.boot_id == self.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, state: &str) -> Vec<u8> {
+        let between = "0 ".repeat(15);
+        let after = "5000 0 18446744073709551615";
+        // 1 pid, 2 name, 3 state, 4 parent, 5 group, 6 to 21, 22 start time, ...
+        format!("77 ({name}) {state} 1 70 {between}0 98765 {after}\n").into_bytes()
+    }
+
+    #[test]
+    fn the_fields_are_counted_from_the_end_of_the_name() {
+        let names = ["cat", "a b", "x) S 9 9 9 (", "))", "(", "new\nline) Z", "\u{e4}"];
+        for name in names {
+            let expected = Stat { ended: false, group: 70, started: 98765 };
+            assert_eq!(Stat::parse(&line(name, "S")), Some(expected), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn only_ended_states_are_ended() {
+        for (state, ended) in [("R", false), ("S", false), ("D", false), ("T", false), ("Z", true), ("X", true)] {
+            assert_eq!(Stat::parse(&line("cat", state)).map(|stat| stat.ended), Some(ended), "{state}");
+        }
+    }
+
+    #[test]
+    fn a_cut_or_strange_line_is_no_process() {
+        let whole = line("cat", "S");
+        for text in [&whole[..20], b"", b"77 cat S 1 70", b"77 (cat) S one two"] {
+            assert_eq!(Stat::parse(text), None, "{:?}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_is_no_obstacle() {
+        let mut text = line("cat", "S");
+        text[4] = 0xff;
+        assert!(Stat::parse(&text).is_some());
+    }
+
+    #[test]
+    fn this_process_is_described() {
+        let stat = Stat::of(std::process::id()).unwrap();
+        assert!(!stat.ended && stat.started > 0);
+        assert!(members(stat.group).contains(&(std::process::id(), Stat::of(std::process::id()).unwrap())));
+    }
+}

@@ -1,0 +1,243 @@
+//! Races between an edit and whoever writes the same file: the decision is called between reading and exchanging, so a
+//! decision that writes the file itself is another writer at the worst moment.
+
+use std::convert::Infallible;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Bench {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("t.md");
+        fs::write(&file, text).unwrap();
+        Self { folder, file }
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.file).unwrap()
+    }
+
+    /// As most editors save: a new file, renamed over the old one.
+    fn save(&self, text: &str) {
+        let new = self.folder.path().join("editor");
+        fs::write(&new, text).unwrap();
+        fs::rename(&new, &self.file).unwrap();
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Sets `state`; before the n-th exchange somebody saves the n-th text.
+    fn set_state_while(&self, saves: &[&str]) -> Result<Swapped, SwapError<Infallible>> {
+        let mut saves = saves.iter();
+        edit(&self.file, &mut |_| {
+            if let Some(text) = saves.next() {
+                self.save(text);
+            }
+            Ok(vec![Change::text("state", "queued")])
+        })
+    }
+}
+
+fn ticket(state: &str, more: &str) -> String {
+    format!("---\ntitle: x\nstate: {state}\n---\n{more}")
+}
+
+#[test]
+fn an_undisturbed_edit_leaves_nothing_behind() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let swapped = bench.set_state_while(&[]).unwrap();
+    assert_eq!((swapped.before, swapped.after), (ticket("ready", "b\n").into(), ticket("queued", "b\n").into()));
+    assert_eq!(bench.text(), ticket("queued", "b\n"));
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn no_change_writes_nothing() {
+    let bench = Bench::new(&ticket("queued", "b\n"));
+    let before = fs::metadata(&bench.file).unwrap();
+    bench.set_state_while(&[]).unwrap();
+    let after = fs::metadata(&bench.file).unwrap();
+    assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));
+}
+
+#[test]
+fn what_somebody_saved_in_between_is_kept_and_edited() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let swapped = bench.set_state_while(&[&ticket("ready", "more\n")]).unwrap();
+    assert_eq!(bench.text(), ticket("queued", "more\n"));
+    assert_eq!(String::from_utf8(swapped.before).unwrap(), ticket("ready", "more\n"));
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn several_saves_in_a_row_are_each_the_newest() {
+    let bench = Bench::new(&ticket("ready", "0\n"));
+    let texts = [ticket("ready", "1\n"), ticket("ready", "2\n"), ticket("ready", "3\n")];
+    bench.set_state_while(&[&texts[0], &texts[1], &texts[2]]).unwrap();
+    assert_eq!(bench.text(), ticket("queued", "3\n"));
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn the_same_key_changed_in_between_is_a_conflict_and_nothing_of_the_edit_is_kept() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    match bench.set_state_while(&[&ticket("done", "theirs\n")]) {
+        Err(SwapError::Conflict { key, theirs, ours }) => {
+            assert_eq!((key.as_str(), theirs.as_str(), ours.as_str()), ("state", "done", "queued"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(bench.text(), ticket("done", "theirs\n"));
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn the_same_value_from_both_is_no_conflict() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    bench.set_state_while(&[&ticket("queued", "theirs\n")]).unwrap();
+    assert_eq!(bench.text(), ticket("queued", "theirs\n"));
+}
+
+#[test]
+fn a_text_that_cannot_be_edited_any_more_is_left_as_the_other_writer_made_it() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let broken = "---\nstate: ready\nstate: done\n---\n";
+    assert!(matches!(bench.set_state_while(&[broken]), Err(SwapError::Unsafe(_))));
+    assert_eq!(bench.text(), broken);
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn a_decision_that_refuses_on_the_newest_text_leaves_it() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let mut first = true;
+    let refused = edit(&bench.file, &mut |text| {
+        if std::mem::take(&mut first) {
+            bench.save(&ticket("planning", "theirs\n"));
+            return Ok(vec![Change::text("labels", "x")]);
+        }
+        assert_eq!(text, ticket("planning", "theirs\n").as_bytes());
+        Err("not from planning")
+    });
+    assert!(matches!(refused, Err(SwapError::Refused("not from planning"))));
+    assert_eq!(bench.text(), ticket("planning", "theirs\n"));
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
+fn lists_that_both_sides_add_to_hold_both_items() {
+    let bench = Bench::new("---\nlabels: [a]\n---\n");
+    let mut first = true;
+    edit(&bench.file, &mut |_| {
+        if std::mem::take(&mut first) {
+            bench.save("---\nlabels: [a, theirs]\n---\n");
+        }
+        Ok::<_, Infallible>(vec![Change::Add("labels".into(), "ours".into())])
+    })
+    .unwrap();
+    assert_eq!(bench.text(), "---\nlabels: [a, theirs, ours]\n---\n");
+}
+
+#[test]
+fn a_file_removed_in_between_stays_removed() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let result = edit(&bench.file, &mut |_| {
+        fs::remove_file(&bench.file).unwrap();
+        Ok::<_, Infallible>(vec![Change::text("state", "queued")])
+    });
+    assert!(matches!(result, Err(SwapError::Absent)));
+    assert_eq!(bench.names(), Vec::<String>::new());
+    assert!(matches!(bench.set_state_while(&[]), Err(SwapError::Absent)));
+}
+
+#[test]
+fn an_endless_writer_ends_the_edit_with_the_newest_text_kept() {
+    let bench = Bench::new(&ticket("ready", "0\n"));
+    let mut n = 0;
+    let result = edit(&bench.file, &mut |_| {
+        n += 1;
+        bench.save(&ticket("ready", &format!("{n}\n")));
+        Ok::<_, Infallible>(vec![Change::text("state", "queued")])
+    });
+    let Err(SwapError::Io(error)) = result else { panic!("{result:?}") };
+    assert_eq!(bench.text(), ticket("ready", &format!("{n}\n")), "{error}");
+}
+
+#[test]
+fn mode_symlink_byte_order_mark_and_line_ends_stay() {
+    let text = "\u{feff}---\r\nstate: ready\r\n---\r\nb\r\n";
+    let bench = Bench::new(text);
+    fs::set_permissions(&bench.file, Permissions::from_mode(0o664)).unwrap();
+    let link = bench.folder.path().join("link.md");
+    symlink("t.md", &link).unwrap();
+    edit(&link, &mut |_| Ok::<_, Infallible>(vec![Change::text("state", "queued")])).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(bench.text(), text.replace("ready", "queued"));
+    assert_eq!(fs::metadata(&bench.file).unwrap().mode() & 0o7777, 0o664);
+}
+
+#[test]
+fn a_very_long_file_name_is_edited_too() {
+    let bench = Bench::new("");
+    let long = bench.folder.path().join(format!("{}.md", "ü".repeat(126)));
+    fs::write(&long, ticket("ready", "")).unwrap();
+    edit(&long, &mut |_| Ok::<_, Infallible>(vec![Change::text("state", "queued")])).unwrap();
+    assert_eq!(fs::read_to_string(&long).unwrap(), ticket("queued", ""));
+}
+
+/// Eight writers, each of a key of its own: every acknowledged edit is in the file.
+#[test]
+fn writers_of_different_keys_all_win() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let file = &bench.file;
+            scope.spawn(move || {
+                for n in 0..10 {
+                    let changes = vec![Change::text(&format!("k{writer}"), format!("v{n}"))];
+                    edit(file, &mut |_| Ok::<_, Infallible>(changes.clone())).unwrap();
+                }
+            });
+        }
+    });
+    for writer in 0..8 {
+        assert!(bench.text().contains(&format!("\nk{writer}: v9\n")), "{}", bench.text());
+    }
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+/// Whoever reads while edits go on sees one whole text or another.
+#[test]
+fn a_reader_never_sees_half_a_file() {
+    let bench = Bench::new(&ticket("ready", &"body\n".repeat(2000)));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..50 {
+                let changes = vec![Change::text("state", format!("s{n}"))];
+                edit(&bench.file, &mut |_| Ok::<_, Infallible>(changes.clone())).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            let text = bench.text();
+            assert!(text.starts_with("---\ntitle: x\nstate: ") && text.ends_with("body\n"), "{} bytes", text.len());
+        }
+    });
+}

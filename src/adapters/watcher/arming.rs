@@ -1,0 +1,170 @@
+//! Sets the kernel's watches, folder by folder, and sets them again where folders came and went.
+//!
+//! Folder by folder, because the library's own recursion stops at the first folder that may not be read, would go into
+//! `.git`, and watches a new folder only after what was put into it at once went unnoticed.
+//!
+//! Must not know: what a notice is for.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use walkdir::WalkDir;
+
+use super::Shared;
+use super::sorting::{Pile, Places, is_foreign_folder};
+
+/// Why the kernel cannot report changes here, in words that continue "because".
+#[derive(Debug)]
+pub(super) struct CannotWatch(pub(super) String);
+
+/// All watches that are set.
+pub(super) struct Armed {
+    watcher: RecommendedWatcher,
+    places: Places,
+    /// The ticket folder and every folder below it, whether or not it may be read.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Armed {
+    pub(super) fn start(places: Places, shared: &Arc<Shared>) -> Result<Self, CannotWatch> {
+        let shared: Weak<Shared> = Arc::downgrade(shared);
+        let sorted = places.clone();
+        let callback = move |event| {
+            if let Some(shared) = shared.upgrade() {
+                shared.add(|pile| pile.sort(&sorted, event));
+            }
+        };
+        let config = Config::default().with_follow_symlinks(false);
+        let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
+        let mut armed = Self { watcher, places, folders: BTreeSet::new() };
+        armed.root()?;
+        armed.git()?;
+        Ok(armed)
+    }
+
+    /// Whether the ticket folder is there and watched; while it is not, it must be looked for.
+    pub(super) fn complete(&self) -> bool {
+        self.folders.contains(&self.places.tickets)
+    }
+
+    /// Sets again what the pile says is needed. Returns why everything has to be read, if it has.
+    pub(super) fn rearm(&mut self, pile: Pile) -> Result<Option<String>, CannotWatch> {
+        let was_there = self.complete();
+        let lost = pile.lost.is_some();
+        if pile.root || lost || !was_there {
+            self.folders.clear();
+            self.root()?;
+        }
+        let mut why = pile.lost;
+        if why.is_none() && (pile.root || self.complete() != was_there) {
+            let folder = self.places.named.display();
+            why = Some(match (was_there, self.complete()) {
+                (true, true) => format!("the ticket folder {folder}, or a folder above it, was moved or made anew"),
+                (true, false) => format!("the ticket folder {folder} is gone"),
+                (false, true) => format!("the ticket folder {folder} appeared"),
+                (false, false) => format!("the ticket folder {folder} is still not there"),
+            });
+        }
+        for folder in pile.folders {
+            if self.folder(&folder)? {
+                why.get_or_insert_with(|| format!("the folder {} came, went or moved", self.named(&folder)));
+            }
+        }
+        if pile.git_folders || lost {
+            self.git()?;
+        }
+        Ok(why)
+    }
+
+    /// The folders above, then the whole ticket folder.
+    fn root(&mut self) -> Result<(), CannotWatch> {
+        for above in self.places.above.clone() {
+            self.watch(&above)?;
+        }
+        let tickets = self.places.tickets.clone();
+        if tickets.is_dir() { self.tree(&tickets) } else { Ok(()) }
+    }
+
+    /// One path below the ticket folder. Returns whether it is or was a folder.
+    fn folder(&mut self, path: &Path) -> Result<bool, CannotWatch> {
+        let known: Vec<PathBuf> =
+            self.folders.range(path.to_path_buf()..).take_while(|folder| folder.starts_with(path)).cloned().collect();
+        let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        for folder in &known {
+            self.folders.remove(folder);
+        }
+        if is_folder {
+            self.tree(path)?;
+        }
+        Ok(is_folder || !known.is_empty())
+    }
+
+    fn tree(&mut self, top: &Path) -> Result<(), CannotWatch> {
+        let walk = WalkDir::new(top).follow_links(false).into_iter();
+        let inside = walk.filter_entry(|entry| entry.depth() == 0 || !is_foreign_folder(entry.file_name()));
+        for entry in inside.flatten() {
+            // The top may be a symlink to a folder, nothing below may.
+            if entry.file_type().is_dir() || entry.depth() == 0 {
+                self.watch(entry.path())?;
+                self.folders.insert(entry.into_path());
+            }
+        }
+        Ok(())
+    }
+
+    /// What yoi rests on in the git directory; `refs/yoi` at any depth, because claims are refs in it.
+    fn git(&mut self) -> Result<(), CannotWatch> {
+        let Some(git) = self.places.git.clone() else { return Ok(()) };
+        self.watch(&git)?;
+        for name in ["refs", "logs", "worktrees", "reftable"] {
+            self.watch(&git.join(name))?;
+        }
+        let refs = WalkDir::new(git.join("refs/yoi")).follow_links(false);
+        for entry in refs.into_iter().flatten().filter(|entry| entry.file_type().is_dir()) {
+            self.watch(entry.path())?;
+        }
+        Ok(())
+    }
+
+    /// Harmless where it is watched already. A folder that is not there, or may not be read, is no reason to give up:
+    /// its parent tells when that changes.
+    fn watch(&mut self, folder: &Path) -> Result<(), CannotWatch> {
+        match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+            Ok(()) => Ok(()),
+            Err(error) => match &error.kind {
+                ErrorKind::PathNotFound => Ok(()),
+                ErrorKind::Io(io) if is_about_the_folder(io) => Ok(()),
+                _ => Err(cannot(&error)),
+            },
+        }
+    }
+
+    fn named(&self, folder: &Path) -> String {
+        let inside = folder.strip_prefix(&self.places.tickets).unwrap_or(folder);
+        self.places.named.join(inside).display().to_string()
+    }
+}
+
+fn is_about_the_folder(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | PermissionDenied | NotADirectory)
+}
+
+fn cannot(error: &notify::Error) -> CannotWatch {
+    const EMFILE: i32 = 24;
+    CannotWatch(match &error.kind {
+        ErrorKind::MaxFilesWatch => {
+            "the system's limit of watches is reached (raise fs.inotify.max_user_watches, then restart the daemon)"
+                .into()
+        }
+        ErrorKind::Io(io) if io.raw_os_error() == Some(EMFILE) => {
+            "the system's limit of watchers or open files is reached (raise fs.inotify.max_user_instances, then \
+             restart the daemon)"
+                .into()
+        }
+        _ => format!("the system cannot report changes here: {error}"),
+    })
+}

@@ -1,0 +1,242 @@
+//! The one place where a request meets the host: looks ids up, calls, presents. Answers are JSON values of the types
+//! in `view`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::request::{Caller, KeyChange, ListRequest, Request};
+use super::view::{
+    DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
+};
+use super::{hook, present, report};
+use crate::daemon::{AcceptRequest, Host, MoveRequest};
+use crate::domain::classify::Class;
+use crate::domain::edit::Change;
+use crate::domain::engine::{Actor, Orders};
+use crate::domain::explain::{dirty_remark, explain};
+use crate::domain::ticket::{State, Ticket, TicketId};
+use crate::domain::workset::WaitKind;
+
+/// Carries out one request.
+pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
+    match request {
+        Request::List(request) => list(&request, host),
+        Request::Show { id } => show(&id, host),
+        Request::Why { id } => why(&id, host),
+        Request::Status => report::status(host),
+        Request::WorkSet => work_set(host),
+        Request::Pods => report::pods(host),
+        Request::Doctor => report::doctor(host),
+        Request::Kick { dry_run } => report::kick(host, dry_run),
+        Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
+        Request::Accept { id, caller } => accept(host, &id, &caller),
+        Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
+        Request::New { id, text, caller } => {
+            let ticket = host.create(&TicketId::new(id), &text, actor(host, &caller))?;
+            let path = ticket.path.display().to_string();
+            value(&NewView { version: VERSION, id: ticket.id.to_string(), path })
+        }
+        Request::Plan { id, order, caller } => orders(host, &id, Orders::Plan { order }, &caller, "planned"),
+        Request::Wait { id, kind, detail, caller } => {
+            let kind: WaitKind = kind.parse().map_err(Failure::usage)?;
+            orders(host, &id, Orders::Wait { kind, detail }, &caller, "waits")
+        }
+        Request::Await { id, step, seconds, caller } => {
+            let span = chrono::TimeDelta::try_seconds(seconds).unwrap_or(chrono::TimeDelta::MAX);
+            orders(host, &id, Orders::Await { step, span }, &caller, "is awaited")
+        }
+        Request::Hook(request) => hook::hook(host, request),
+    }
+}
+
+/// A view as JSON.
+pub(super) fn value(view: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(view).map_err(|error| Failure::failed(format!("the answer is no JSON: {error}")))
+}
+
+/// Who the engine takes the caller for.
+pub(super) fn actor(host: &Host, caller: &Caller) -> Actor {
+    let current = &host.engine().work_set().session;
+    match &caller.session {
+        Some(session) if session == current && !current.is_empty() => Actor::Orchestrator,
+        _ => Actor::Somebody(name(host, caller)),
+    }
+}
+
+fn name(host: &Host, caller: &Caller) -> String {
+    caller.name.clone().or_else(|| host.ports().worktree.user_name()).unwrap_or_else(|| "somebody".into())
+}
+
+/// The name to record: given, else the Orchestrator's role in its session, else the person's.
+fn recorded_name(host: &Host, caller: &Caller) -> String {
+    match (&caller.name, actor(host, caller)) {
+        (Some(name), _) => name.clone(),
+        (None, Actor::Orchestrator) => "orchestrator".into(),
+        (None, _) => name(host, caller),
+    }
+}
+
+/// The ticket with this id, or with an id that begins so uniquely. For requests that write nothing.
+fn find<'a>(host: &'a Host, id: &str) -> Result<&'a Ticket, Failure> {
+    let backlog = host.engine().backlog();
+    let exact = TicketId::new(id);
+    if let Some(ticket) = backlog.get(&exact) {
+        return Ok(ticket);
+    }
+    let faults: Vec<_> = backlog.faults().into_iter().filter(|f| f.id == exact).map(present::fault).collect();
+    if !faults.is_empty() {
+        let lines = faults.iter().map(|f| format!("{}:{}:{}: {}", f.path, f.line, f.column, f.message));
+        return Err(Failure::failed(format!("`{id}` cannot be read")).evidence(lines));
+    }
+    let alike: Vec<_> = backlog.tickets().filter(|t| !id.is_empty() && t.id.as_str().starts_with(id)).take(6).collect();
+    match alike.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Failure::failed(format!("there is no ticket `{id}`")).hint("`yoi list --all` shows every id")),
+        several => {
+            let names = several.iter().map(|t| t.id.to_string());
+            Err(Failure::failed(format!("`{id}` is the beginning of several ids")).evidence(names))
+        }
+    }
+}
+
+fn list(request: &ListRequest, host: &Host) -> Result<Value, Failure> {
+    let state: Option<State> = request.state.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
+    let class: Option<Class> = request.class.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
+    let now = host.now();
+    let engine = host.engine();
+    let hide_closed = !request.all && state.is_none();
+    let mut rows: Vec<_> = engine
+        .backlog()
+        .tickets()
+        .filter(|t| !(hide_closed && t.state == Some(State::Closed)))
+        .filter(|t| state.is_none() || t.state == state)
+        .filter(|t| request.label.as_deref().is_none_or(|label| t.has_label(label)))
+        .map(|ticket| engine.row(ticket, now))
+        .filter(|row| class.is_none() || row.class.as_ref().map(|c| c.class) == class)
+        .collect();
+    rows.sort_by_cached_key(|row| {
+        let since = row.ticket.stamps.queued_at.or(row.ticket.stamps.created_at);
+        (present::rank(row.ticket.state), row.ticket.priority, since.is_none(), since, row.ticket.id.clone())
+    });
+    value(&ListView {
+        version: VERSION,
+        daemon: host.resident(),
+        tickets: rows.iter().map(present::ticket).collect(),
+        errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
+    })
+}
+
+fn view_of(host: &Host, ticket: &Ticket) -> TicketView {
+    present::ticket(&host.engine().row(ticket, host.now()))
+}
+
+fn show(id: &str, host: &Host) -> Result<Value, Failure> {
+    let ticket = find(host, id)?;
+    let text = host
+        .ports()
+        .tickets
+        .text(&ticket.path)
+        .map_err(|error| Failure::failed(format!("{}: {error}", ticket.path.display())))?;
+    value(&ShowView { version: VERSION, ticket: view_of(host, ticket), text })
+}
+
+fn why(id: &str, host: &Host) -> Result<Value, Failure> {
+    let ticket = find(host, id)?;
+    let now = host.now();
+    let mut because = explain(host.engine(), &host.engine().row(ticket, now), now);
+    because.extend(host.obstruction().map(|o| format!("{}: ticket files are not written meanwhile.", o.what)));
+    value(&WhyView { version: VERSION, daemon: host.resident(), ticket: view_of(host, ticket), because })
+}
+
+fn work_set(host: &Host) -> Result<Value, Failure> {
+    let engine = host.engine();
+    let now = host.now();
+    let entries = engine.work_set().in_order();
+    let entries = entries.into_iter().filter_map(|(id, _)| engine.backlog().get(id));
+    let list = engine.attention(false, now);
+    let evidence = |id: &TicketId| {
+        let classified = engine.backlog().get(id).and_then(|t| engine.row(t, now).class);
+        let lines: Vec<_> = classified.iter().flat_map(|c| &c.evidence).map(ToString::to_string).collect();
+        HeldView { id: id.to_string(), kind: Some("active_inprogress".into()), reason: lines.join("; ") }
+    };
+    value(&WorkSetView {
+        version: VERSION,
+        session: engine.work_set().session.clone(),
+        entries: entries.map(|ticket| view_of(host, ticket)).collect(),
+        next: list.items.iter().map(present::item).collect(),
+        waiting: list.held.iter().map(present::held).collect(),
+        holding_back: list.active.iter().map(evidence).collect(),
+    })
+}
+
+fn move_ticket(
+    host: &mut Host,
+    id: &str,
+    to: &str,
+    force: bool,
+    reason: Option<String>,
+    caller: &Caller,
+) -> Result<Value, Failure> {
+    let to: State = to.parse().map_err(Failure::usage)?;
+    if to == State::Inprogress && !force {
+        return accept(host, id, caller);
+    }
+    if force && reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
+        return Err(Failure::usage("--force needs --reason TEXT: the thread records why a rule was passed over"));
+    }
+    let by = recorded_name(host, caller);
+    let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
+    let (before, after) = host.move_ticket(&request)?;
+    value(&moved(&before, &after, Vec::new()))
+}
+
+fn accept(host: &mut Host, id: &str, caller: &Caller) -> Result<Value, Failure> {
+    let request = AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), actor: actor(host, caller) };
+    let (before, after, _proof) = host.accept(&request)?;
+    value(&moved(&before, &after, dirty_remark(host.engine()).into_iter().collect()))
+}
+
+fn moved(before: &Ticket, after: &Ticket, remarks: Vec<String>) -> MoveView {
+    MoveView {
+        version: VERSION,
+        id: after.id.to_string(),
+        path: after.path.display().to_string(),
+        from: before.state.map(|s| s.to_string()),
+        to: after.state.map(|s| s.to_string()),
+        remarks,
+    }
+}
+
+fn set(host: &mut Host, id: &str, changes: Vec<KeyChange>, caller: &Caller) -> Result<Value, Failure> {
+    let changes = changes.into_iter().map(change).collect::<Result<Vec<_>, _>>()?;
+    let by = actor(host, caller);
+    let (before, after) = host.set_keys(&TicketId::new(id), &changes, by)?;
+    let is_new_text = before.content != after.content;
+    let path = after.path.display().to_string();
+    value(&SetView { version: VERSION, id: Some(after.id.to_string()), path, changed: is_new_text })
+}
+
+fn change(change: KeyChange) -> Result<Change, Failure> {
+    let yaml = |value: Value| {
+        serde_yaml::to_value(value).map_err(|error| Failure::usage(format!("the value is no YAML: {error}")))
+    };
+    Ok(match change {
+        KeyChange::Set { key, value, written: Some(text) } => Change::Written(key, yaml(value)?, text),
+        KeyChange::Set { key, value, written: None } => Change::Set(key, yaml(value)?),
+        KeyChange::Unset { key } => Change::Unset(key),
+        KeyChange::Add { key, item } => Change::Add(key, yaml(item)?),
+        KeyChange::Remove { key, item } => Change::Remove(key, yaml(item)?),
+    })
+}
+
+fn orders(host: &mut Host, id: &str, orders: Orders, caller: &Caller, what: &str) -> Result<Value, Failure> {
+    let Some(session) = &caller.session else {
+        let current = host.engine().work_set().session.clone();
+        return Err(Failure::usage("the work set belongs to the Orchestrator's session, and none was given")
+            .hint(format!("set YOI_SESSION, or give --session (the current one is `{current}`)")));
+    };
+    let now = host.now();
+    host.order(session, &TicketId::new(id), orders, now)?;
+    value(&DoneView { version: VERSION, done: format!("`{id}` {what}") })
+}

@@ -1,0 +1,233 @@
+//! `status`, `pod list`, `kick`, `doctor`: what the daemon is doing, and what is wrong.
+
+use std::collections::BTreeMap;
+
+use chrono::Timelike;
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::handle::value;
+use super::present;
+use super::view::{DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, VERSION};
+use crate::daemon::Host;
+use crate::domain::classify::{ORCHESTRATOR, clock};
+use crate::domain::engine::{Engine, Event, Orchestrator, Reach, RecordKind, Row};
+use crate::domain::explain::last;
+use crate::domain::facts::PodState;
+use crate::domain::gates::holds;
+use crate::domain::kick::{Boundary, Decision};
+use crate::domain::ticket::{State, Ticket, Timestamp};
+use crate::ports::{Query, Stored};
+
+/// How many alerts and inbox entries `status` shows.
+const SHOWN: usize = 10;
+/// How far back it looks for them.
+const LOOKED_AT: usize = 2000;
+
+/// What the daemon is doing, as far as the host knows it.
+pub fn status(host: &Host) -> Result<Value, Failure> {
+    let engine = host.engine();
+    let now = host.now();
+    let summary = engine.summary(now);
+    let about = host.about();
+    let mut tickets = BTreeMap::new();
+    let mut classes = BTreeMap::new();
+    for ticket in engine.backlog().tickets() {
+        let state = ticket.state.map_or("unreadable", State::as_str);
+        *tickets.entry(state.to_owned()).or_default() += 1;
+        if let Some(classified) = engine.row(ticket, now).class {
+            *classes.entry(classified.class.to_string()).or_default() += 1;
+        }
+    }
+    let mut obstacles = about.obstacles.clone();
+    obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
+    obstacles.extend(host.store_trouble().map(|why| format!("history cannot be kept: {why}")));
+    value(&StatusView {
+        version: VERSION,
+        running: host.resident(),
+        workspace: about.workspace.display().to_string(),
+        state_folder: about.state_folder.display().to_string(),
+        socket: about.socket.display().to_string(),
+        pid: host.resident().then(std::process::id),
+        started_at: host.resident().then(|| clock(host.started())),
+        mode: engine.policy().mode.as_str().to_owned(),
+        watcher: about.watcher.clone(),
+        tickets,
+        classes,
+        errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
+        orchestrator: host.resident().then(|| orchestrator(engine, now)),
+        session: host.resident().then(|| summary.session.to_owned()),
+        last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
+        last_decision: summary.last_decision.map(last),
+        next_wake: if host.resident() { engine.next_wake().map(clock) } else { None },
+        kicks_sent: summary.kicks_sent,
+        kicks_saved: summary.kicks_saved,
+        failed_deliveries: host.failed_deliveries(),
+        obstacles,
+        attention: attention_events(host),
+    })
+}
+
+/// The newest alerts and inbox entries.
+fn attention_events(host: &Host) -> Vec<EventView> {
+    let mut found: Vec<_> = records(host, &Query { newest: Some(LOOKED_AT), ..Query::default() })
+        .into_iter()
+        .rev()
+        .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
+        .take(SHOWN)
+        .map(present::event)
+        .collect();
+    found.reverse();
+    found
+}
+
+fn records(host: &Host, query: &Query) -> Vec<Stored> {
+    host.ports().store.as_ref().and_then(|store| store.records(query).ok()).unwrap_or_default()
+}
+
+fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
+    let summary = engine.summary(now);
+    let mut pod = PodView {
+        id: ORCHESTRATOR.into(),
+        role: ORCHESTRATOR.into(),
+        state: "idle".into(),
+        ticket: None,
+        agent: None,
+        pid: None,
+        since: String::new(),
+        detail: None,
+    };
+    match (summary.reach, summary.orchestrator) {
+        (Reach::No(why), _) => {
+            "gone".clone_into(&mut pod.state);
+            pod.detail = Some(why.clone());
+        }
+        (_, Orchestrator::Idle { since }) => pod.since = clock(*since),
+        (_, Orchestrator::Preparing { kick, .. }) => pod.detail = Some(format!("kick {} is being prepared", kick.0)),
+        (_, Orchestrator::Busy(turn)) => {
+            "busy".clone_into(&mut pod.state);
+            pod.since = clock(turn.since);
+            pod.pid = turn.process.as_ref().map(|p| p.pid);
+            pod.detail = Some(format!("works on kick {}", turn.kick.0));
+        }
+    }
+    pod
+}
+
+/// The registered Pods.
+pub fn pods(host: &Host) -> Result<Value, Failure> {
+    let engine = host.engine();
+    let mut pods = if host.resident() { vec![orchestrator(engine, host.now())] } else { Vec::new() };
+    pods.extend(engine.facts().pods.values().map(|pod| PodView {
+        id: pod.id.to_string(),
+        role: pod.role.clone(),
+        state: match pod.state {
+            PodState::Idle => "idle".into(),
+            PodState::Busy => "busy".into(),
+        },
+        ticket: pod.ticket.as_ref().map(ToString::to_string),
+        agent: pod.agent.clone(),
+        pid: Some(pod.process.pid),
+        since: clock(pod.since),
+        detail: None,
+    }));
+    value(&PodsView { version: VERSION, pods })
+}
+
+/// Considers a kick now, or says what would be decided.
+pub fn kick(host: &mut Host, dry_run: bool) -> Result<Value, Failure> {
+    let now = host.now();
+    let decision = host.engine().decide(&[Boundary::UserKick], now);
+    let (name, detail, items, left_out) = match &decision {
+        Decision::Kick { items, left_out } => {
+            let detail = format!("{} to hand over, {left_out} left out", items.len());
+            ("kick", detail, items.iter().map(present::item).collect::<Vec<ItemView>>(), *left_out)
+        }
+        Decision::Suppress(why) => (why.as_str(), host.engine().suppression_detail(why), Vec::new(), 0),
+    };
+    let midnight = now.with_hour(0).and_then(|t| t.with_minute(0)).and_then(|t| t.with_second(0)).unwrap_or(now);
+    let today = records(host, &Query { since: Some(midnight), ..Query::default() });
+    let kicks_today = today.iter().filter(|s| s.record.kind == RecordKind::KickSent).count();
+    let ran = |s: &Stored| s.record.data.get("ran_ms").and_then(Value::as_f64).unwrap_or_default();
+    let turns = today.iter().filter(|s| s.record.kind == RecordKind::TurnEnded);
+    let view = KickView {
+        version: VERSION,
+        dry_run,
+        row: decision.row(),
+        decision: name.to_owned(),
+        detail,
+        items,
+        left_out,
+        kicks_today,
+        turn_seconds_today: turns.map(ran).sum::<f64>() / 1000.0,
+    };
+    if !dry_run {
+        host.tell(Event::BoundaryReached(Boundary::UserKick));
+    }
+    value(&view)
+}
+
+/// Faults of files, and what is odd about tickets.
+pub fn doctor(host: &Host) -> Result<Value, Failure> {
+    let engine = host.engine();
+    let now = host.now();
+    let mut findings: Vec<FindingView> = engine
+        .backlog()
+        .faults()
+        .into_iter()
+        .map(|fault| FindingView {
+            severity: "error".into(),
+            subject: fault.path.display().to_string(),
+            line: fault.error.line,
+            column: fault.error.column,
+            message: fault.error.message,
+        })
+        .collect();
+    let mut count = 0;
+    for ticket in engine.backlog().tickets() {
+        count += 1;
+        findings.extend(ticket.problems.iter().map(|problem| FindingView {
+            severity: "remark".into(),
+            subject: ticket.path.display().to_string(),
+            line: problem.line,
+            column: problem.column,
+            message: problem.message.clone(),
+        }));
+        let remarks = odd(engine, &engine.row(ticket, now));
+        findings.extend(remarks.into_iter().map(|message| remark(ticket, message)));
+    }
+    findings.extend(host.obstruction().map(|o| FindingView {
+        severity: "remark".into(),
+        subject: "git".into(),
+        line: 0,
+        column: 0,
+        message: format!("{}: finish it, yoi waits meanwhile", o.what),
+    }));
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings })
+}
+
+fn remark(ticket: &Ticket, message: String) -> FindingView {
+    FindingView { severity: "remark".into(), subject: ticket.path.display().to_string(), line: 0, column: 0, message }
+}
+
+fn odd(engine: &Engine, row: &Row<'_>) -> Vec<String> {
+    let ticket = row.ticket;
+    let mut remarks = Vec::new();
+    match ticket.state {
+        Some(State::Inprogress) if !ticket.acceptance_recorded() => {
+            remarks.push("it is inprogress without a recorded acceptance: `yoi accept` it, or move it back".into());
+        }
+        Some(State::Queued) if ticket.stamps.queued_at.is_none() => {
+            remarks
+                .push("it is queued without queued_at: its age is not known; re-queue it, or write queued_at".into());
+        }
+        _ => {}
+    }
+    let ground =
+        crate::domain::gates::Ground { backlog: engine.backlog(), facts: engine.facts(), policy: engine.policy() };
+    let unfinished = !matches!(ticket.state, Some(State::Done | State::Closed));
+    let broken = |evidence: &String| evidence.contains("no ticket here") || evidence.contains("in a circle");
+    let found = if unfinished { holds(ticket, ground) } else { Vec::new() };
+    remarks.extend(found.into_iter().map(|hold| hold.evidence).filter(broken));
+    remarks
+}

@@ -1,0 +1,176 @@
+//! What a face may ask for. One vocabulary for CLI, HTTP, panel and MCP.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who asks, as far as the asking process knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Caller {
+    /// The Orchestrator's session, from `YOI_SESSION` or `--session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The name to record: `--by`, `YOI_BY`, else git's `user.name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// One request. Names are those of the commands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Request {
+    /// Tickets and unreadable files.
+    List(ListRequest),
+    /// One ticket with its text.
+    Show {
+        /// Id, or a unique prefix of one.
+        id: String,
+    },
+    /// Why one ticket is where it is.
+    Why {
+        /// Id, or a unique prefix of one.
+        id: String,
+    },
+    /// What the daemon is doing.
+    Status,
+    /// The Orchestrator's notes.
+    WorkSet,
+    /// The registered Pods.
+    Pods,
+    /// Faults of files and of the workspace.
+    Doctor,
+    /// Consider a kick now, or say what would be decided.
+    Kick {
+        /// Only say it.
+        dry_run: bool,
+    },
+    /// Move a ticket to another state.
+    Move {
+        /// Exact id.
+        id: String,
+        /// The state's name.
+        to: String,
+        /// Past the rules.
+        force: bool,
+        /// In the mover's words.
+        reason: Option<String>,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Record the acceptance of a ticket.
+    Accept {
+        /// Exact id.
+        id: String,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Set frontmatter keys.
+    Set {
+        /// Exact id.
+        id: String,
+        /// What is to change.
+        changes: Vec<KeyChange>,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Create a ticket.
+    New {
+        /// Exact id of the new ticket.
+        id: String,
+        /// The whole file.
+        text: String,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Take a ticket into the work set.
+    Plan {
+        /// Exact id.
+        id: String,
+        /// Lower comes first.
+        order: Option<i64>,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Let a queued ticket wait.
+    Wait {
+        /// Exact id.
+        id: String,
+        /// The gate's name, or `other`.
+        kind: String,
+        /// In the Orchestrator's words.
+        detail: String,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// A delegated step is awaited.
+    Await {
+        /// Exact id.
+        id: String,
+        /// In a few words.
+        step: String,
+        /// How long at most, in seconds.
+        seconds: i64,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// A lifecycle report of an agent or a panel.
+    Hook(HookRequest),
+}
+
+/// Which tickets are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ListRequest {
+    /// Only this state.
+    pub state: Option<String>,
+    /// Only this class.
+    pub class: Option<String>,
+    /// Only with this label.
+    pub label: Option<String>,
+    /// Closed ones too.
+    pub all: bool,
+}
+
+/// One key's change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "change", rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the variants of `domain::edit::Change`, on the wire")]
+pub enum KeyChange {
+    Set {
+        key: String,
+        value: Value,
+        #[serde(default)]
+        written: Option<String>,
+    },
+    Unset {
+        key: String,
+    },
+    Add {
+        key: String,
+        item: Value,
+    },
+    Remove {
+        key: String,
+        item: Value,
+    },
+}
+
+/// `yoi hook EVENT`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HookRequest {
+    /// `panel-open`, `idle`, `busy`, `gone`, `rate-limited`, ...
+    pub event: String,
+    /// A role Pod's role.
+    pub role: Option<String>,
+    /// The ticket it works on.
+    pub ticket: Option<String>,
+    /// The agent behind it.
+    pub agent: Option<String>,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// With `rate-limited`, in seconds.
+    pub retry_after: Option<u64>,
+    /// The reporting session.
+    pub session: Option<String>,
+}

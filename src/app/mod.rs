@@ -1,0 +1,268 @@
+//! Floor 6: the only place that wires adapters to the host: one workspace opened for one run of the program.
+//!
+//! Must not know: arguments, how anything is printed; any rule.
+
+mod resident;
+mod service;
+mod surroundings;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::adapters::daemon_lock::DaemonLock;
+use crate::adapters::environment::Environment;
+use crate::adapters::git::GitWorktree;
+use crate::adapters::processes::SystemProcesses;
+use crate::adapters::sqlite::SqliteStore;
+use crate::adapters::state_folder::StateFolder;
+use crate::adapters::ticket_folder::TicketFolder;
+use crate::adapters::trust::Trust;
+use crate::adapters::workspace::Workspace;
+use crate::api;
+use crate::api::failure::Failure;
+use crate::api::request::Request;
+use crate::api::view::{EventView, StatusView};
+use crate::config::Config;
+use crate::daemon::{About, Found, Host, Ports};
+use crate::domain::policy::Policy;
+use crate::domain::ticket::{TicketId, Timestamp};
+use crate::http::client::Client;
+use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::text::keys::KeyMap;
+
+/// How long a refusal that will pass by itself is waited out.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a daemon that holds its lock may take to answer.
+const LISTENING: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// One workspace, opened.
+pub struct App {
+    environment: Environment,
+    workspace: Workspace,
+    config: Config,
+    trust: Trust,
+    socket: PathBuf,
+    state: StateFolder,
+}
+
+impl App {
+    /// Opens a workspace whose configuration is read. Makes nothing.
+    pub fn new(environment: Environment, workspace: Workspace, config: Config, trust: Trust) -> Result<Self, Failure> {
+        let socket = workspace
+            .socket_path(&environment)
+            .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
+        let state = StateFolder::new(&workspace.state_dir);
+        Ok(Self { environment, workspace, config, trust, socket, state })
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Timestamp {
+        chrono::Utc::now()
+    }
+
+    /// 32 bits of chance.
+    pub fn random() -> u32 {
+        u32::try_from(ulid::Ulid::generate().random() & u128::from(u32::MAX)).unwrap_or_default()
+    }
+
+    /// The names that files use.
+    pub fn keys(&self) -> KeyMap {
+        KeyMap { state_key: self.config.state_key.clone(), states: self.config.states.clone() }
+    }
+
+    /// Git's `user.name`, else the login name.
+    pub fn user_name(&self) -> String {
+        let login = || self.environment.login.clone();
+        self.worktree().user_name().or_else(login).unwrap_or_else(|| "somebody".into())
+    }
+
+    /// Carries out a request: through the daemon where one runs, else in this process.
+    pub fn call(&self, request: &Request) -> Result<Value, Failure> {
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => client.call(request),
+            None => self.once(request),
+        })
+    }
+
+    /// Carries out a request that only a daemon can.
+    pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => client.call(request),
+            None => Err(self.not_running()),
+        })
+    }
+
+    fn not_running(&self) -> Failure {
+        let place = self.workspace.root.display();
+        Failure::daemon_needed(format!("this needs the daemon of {place}, and it is not running"))
+    }
+
+    /// A refusal that will pass by itself within moments is waited out.
+    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match call() {
+                Err(failure) if failure.passing && Instant::now() < end => thread::sleep(PAUSE),
+                other => return other,
+            }
+        }
+    }
+
+    /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
+    /// failure: going the direct way beside it could lose a write.
+    fn client(&self) -> Result<Option<Client>, Failure> {
+        let end = Instant::now() + LISTENING;
+        loop {
+            match Client::connect(&self.socket) {
+                Ok(client) => return Ok(Some(client)),
+                Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+                    return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
+                }
+                Err(_) => {}
+            }
+            if !DaemonLock::is_held(&self.state.daemon_lock()) {
+                return Ok(None);
+            }
+            if Instant::now() >= end {
+                let message = format!("{}: the daemon runs and does not listen", self.socket.display());
+                return Err(Failure::failed(message).hint("`yoi logs` may say why; `yoi down` ends it"));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether a daemon answers.
+    pub fn daemon_is_running(&self) -> bool {
+        matches!(self.client(), Ok(Some(_)))
+    }
+
+    /// Carries out a request in this process, by the same rules.
+    pub fn once(&self, request: &Request) -> Result<Value, Failure> {
+        let mut host =
+            Host::once(self.policy(), self.ports()?, self.found(request)).map_err(|error| self.unreadable(&error))?;
+        host.set_about(self.about(None));
+        api::handle(request.clone(), &mut host)
+    }
+
+    /// What a request needs to know: mostly everything; for showing one ticket, that file.
+    fn found(&self, request: &Request) -> Found {
+        if let Request::Show { id } = request {
+            let tickets = self.tickets();
+            let guesses = tickets.guesses(&TicketId::new(id));
+            let found: Vec<_> = guesses.into_iter().map(|path| (path.clone(), tickets.read(&path))).collect();
+            let found: Vec<_> =
+                found.into_iter().filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
+            if !found.is_empty() {
+                return Found::Only(found);
+            }
+        }
+        Found::All
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Failure {
+        let folder = self.workspace.root.join(&self.config.tickets_root);
+        Failure::failed(format!("{}: {error}", folder.display()))
+            .hint("is [tickets] root in .yoi/config.toml the right folder?")
+    }
+
+    fn policy(&self) -> Policy {
+        Policy {
+            mode: self.config.mode,
+            kick: self.config.kick,
+            capacity: self.config.capacity,
+            dirty_workspace: self.config.dirty_workspace,
+        }
+    }
+
+    fn tickets(&self) -> TicketFolder {
+        TicketFolder::new(&self.workspace.root, &self.config.tickets_root, self.state.ticket_locks(), self.keys())
+    }
+
+    fn worktree(&self) -> GitWorktree {
+        let folder = self.workspace.root.join(&self.config.tickets_root);
+        GitWorktree::new(&self.workspace.root, self.workspace.git_common_dir.as_deref(), &folder)
+    }
+
+    fn processes() -> Result<SystemProcesses, Failure> {
+        SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
+    }
+
+    fn ports(&self) -> Result<Ports, Failure> {
+        let store = self.store().ok().map(|store| Box::new(store) as Box<dyn Store>);
+        Ok(Ports {
+            tickets: Arc::new(self.tickets()),
+            store,
+            processes: Arc::new(Self::processes()?),
+            worktree: Arc::new(self.worktree()),
+            state: Arc::new(self.state.clone()),
+            clock: Arc::new(chrono::Utc::now),
+        })
+    }
+
+    fn store(&self) -> Result<SqliteStore, Failure> {
+        self.workspace
+            .create_state_dir()
+            .map_err(|error| Failure::failed(format!("{}: {error}", self.workspace.state_dir.display())))?;
+        SqliteStore::open(&self.state.store()).map_err(|error| Failure::failed(error.to_string()))
+    }
+
+    fn about(&self, watcher: Option<String>) -> About {
+        About {
+            workspace: self.workspace.root.clone(),
+            state_folder: self.workspace.state_dir.clone(),
+            socket: self.socket.clone(),
+            watcher,
+            obstacles: self.obstacles(),
+        }
+    }
+
+    /// The file of a ticket, readable or not.
+    pub fn path_of(&self, id: &str) -> Result<PathBuf, Failure> {
+        let id = TicketId::new(id);
+        let entries = self.tickets().scan().map_err(|error| self.unreadable(&error))?;
+        let mut paths = entries.into_iter().filter(|(_, entry)| match entry {
+            Entry::Ticket(ticket) => ticket.id == id,
+            Entry::Unreadable { id: other, .. } => *other == id,
+            Entry::NotATicket | Entry::Absent => false,
+        });
+        match (paths.next(), paths.next()) {
+            (Some((path, _)), None) => Ok(self.workspace.root.join(path)),
+            (Some((one, _)), Some((two, _))) => Err(Failure::failed(format!("the id `{id}` is that of two files"))
+                .evidence([one.display().to_string(), two.display().to_string()])
+                .hint("rename one of them")),
+            _ => Err(Failure::failed(format!("there is no ticket `{id}`")).hint("`yoi list --all` shows every id")),
+        }
+    }
+
+    /// The status, whether a daemon runs or not.
+    pub fn status(&self) -> Result<StatusView, Failure> {
+        let answer = self.call(&Request::Status)?;
+        serde_json::from_value(answer).map_err(|error| Failure::failed(format!("the daemon's answer: {error}")))
+    }
+
+    /// A part of the history, read from the store itself.
+    pub fn events(&self, query: &Query) -> Result<Vec<EventView>, Failure> {
+        let records = self.store()?.records(query).map_err(|error| Failure::failed(error.to_string()))?;
+        Ok(records.into_iter().map(api::event).collect())
+    }
+
+    /// The number of the newest record.
+    pub fn newest_event(&self) -> Result<i64, Failure> {
+        let newest = self.events(&Query { newest: Some(1), ..Query::default() })?;
+        Ok(newest.last().map_or(0, |event| event.seq))
+    }
+
+    /// Streams what happens after a record, until `line` returns false.
+    pub fn follow(&self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+        match self.client()? {
+            Some(mut client) => client.follow(after, ticket, line),
+            None => Err(self.not_running()),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs the daemon of a workspace in this process.
+
+use std::fs;
+use std::io;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::App;
+use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
+use crate::adapters::watcher::{Notice, Watcher};
+use crate::api::failure::Failure;
+use crate::daemon::{Beginning, Command, Host, Message, Stop};
+use crate::http::server;
+
+/// How often the lock file is looked at.
+const LOOK_AT_LOCK: Duration = Duration::from_mins(5);
+
+/// What of yoi's own is not for the programs it runs.
+const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
+
+impl App {
+    /// Runs the daemon until it is told to stop.
+    pub fn run_daemon(&self, detached: bool) -> Result<(), Failure> {
+        let failed = |what: &str, error: io::Error| Failure::failed(format!("{what}: {error}"));
+        if detached {
+            // A failure means that there is no session to leave.
+            let _ = rustix::process::setsid();
+        }
+        self.workspace
+            .create_state_dir()
+            .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
+        let lock = Arc::new(self.take_lock()?);
+        start_log();
+        let (mail, inbox) = mpsc::channel();
+        let watcher = {
+            let mail = mail.clone();
+            let git = self.workspace.git_common_dir.as_deref();
+            Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
+                let _ = mail.send(match notice {
+                    Notice::Paths(paths) => Message::Paths(paths),
+                    Notice::Everything(why) => Message::Everything(why),
+                    Notice::Git => Message::Git,
+                });
+            })
+        };
+        let beginning = Beginning {
+            policy: self.policy(),
+            reach: self.reach(),
+            command: self.command(),
+            session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
+        };
+        let about = self.about(Some(watcher.backend().to_string()));
+        let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
+            .map_err(|error| self.unreadable(&error))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| failed("the runtime", error))?;
+        runtime.spawn(listen(self.socket.clone(), mail.clone()));
+        runtime.spawn(signals(mail.clone()));
+        let path = self.state.daemon_lock();
+        runtime.spawn(guard(Arc::clone(&lock), path, mail));
+        tracing::info!(workspace = %self.workspace.root.display(), pid = std::process::id(), "the daemon runs");
+        let why = host.run();
+        if why == Stop::Asked {
+            let _ = fs::remove_file(&self.socket);
+        }
+        tracing::info!(?why, "the daemon ends");
+        runtime.shutdown_background();
+        drop(watcher);
+        drop(lock);
+        Ok(())
+    }
+
+    fn take_lock(&self) -> Result<DaemonLock, Failure> {
+        let path = self.state.daemon_lock();
+        DaemonLock::acquire(&path).map_err(|error| match error {
+            NotAcquired::Held { .. } => Failure::refused(format!("{}: {error}", self.workspace.root.display()))
+                .hint("`yoi status` shows it, `yoi down` ends it"),
+            NotAcquired::Io(_) => Failure::failed(error.to_string()),
+        })
+    }
+
+    fn command(&self) -> Option<Command> {
+        let orchestrator = self.config.orchestrator.as_ref()?;
+        let span = |delta: chrono::TimeDelta| delta.to_std().unwrap_or(Duration::MAX);
+        Some(Command {
+            command: orchestrator.command.clone(),
+            folder: self.workspace.root.clone(),
+            set: vec![
+                ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
+                ("YOI_SOCKET".into(), self.socket.clone().into()),
+            ],
+            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
+            timeout: span(orchestrator.turn_timeout),
+            stall: orchestrator.stall_timeout.map(span),
+        })
+    }
+}
+
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("YOI_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr);
+    // Already started: this process has run a daemon before (a test).
+    let _ = log.try_init();
+}
+
+async fn listen(socket: std::path::PathBuf, mail: mpsc::Sender<Message>) {
+    if let Err(error) = server::serve(&socket, mail.clone()).await {
+        tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
+        let _ = mail.send(Message::Stop(Stop::Asked));
+    }
+}
+
+async fn signals(mail: mpsc::Sender<Message>) {
+    let streams = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()));
+    let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) = streams else {
+        tracing::error!("signals cannot be received");
+        return;
+    };
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => tracing::warn!("SIGHUP: this version reads its configuration at the start only; restart it"),
+        }
+    }
+    let _ = mail.send(Message::Stop(Stop::Asked));
+}
+
+/// A daemon whose lock file was replaced is not the workspace's any more, and ends.
+async fn guard(lock: Arc<DaemonLock>, path: std::path::PathBuf, mail: mpsc::Sender<Message>) {
+    loop {
+        tokio::time::sleep(LOOK_AT_LOCK).await;
+        if !lock.still_ours() {
+            tracing::error!(path = %path.display(), "the lock file was replaced; this daemon ends");
+            let _ = mail.send(Message::Stop(Stop::LockLost));
+            return;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Starts the daemon in the background, and ends it.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::App;
+use crate::adapters::daemon_lock::DaemonLock;
+use crate::api::failure::Failure;
+use crate::api::view::{DownView, UpView, VERSION};
+use crate::ports::{Processes, StateFolder};
+
+/// How long a daemon may take to answer for the first time: 100,000 tickets on a slow disk are read in it.
+const STARTING: Duration = Duration::from_secs(30);
+/// How long it may take to end.
+const ENDING: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+/// From this size on the log of the daemon before is set aside, replacing the one set aside before it.
+const LARGE_LOG: u64 = 5 << 20;
+
+impl App {
+    /// Starts the daemon, unless it runs, and waits until it answers.
+    pub fn up(&self) -> Result<UpView, Failure> {
+        if self.daemon_is_running() {
+            return self.started(true);
+        }
+        let mut child = self.spawn()?;
+        let end = Instant::now() + STARTING;
+        while Instant::now() < end {
+            if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
+                return self.started(false);
+            }
+            if let Ok(Some(status)) = child.try_wait() {
+                // Two starts at once: the other one won, and is as good.
+                if self.daemon_is_running() {
+                    return self.started(true);
+                }
+                return Err(Failure::failed(format!("the daemon ended at once ({status})"))
+                    .evidence(last_lines(&self.state.log(), 5))
+                    .hint("`yoi daemon` runs it in the foreground"));
+            }
+            thread::sleep(PAUSE);
+        }
+        let seconds = STARTING.as_secs();
+        Err(Failure::failed(format!("the daemon did not answer within {seconds} s"))
+            .evidence(last_lines(&self.state.log(), 5)))
+    }
+
+    fn started(&self, already: bool) -> Result<UpView, Failure> {
+        let status = self.status()?;
+        Ok(UpView {
+            version: VERSION,
+            pid: status.pid.unwrap_or_default(),
+            already,
+            workspace: status.workspace,
+            obstacles: status.obstacles,
+        })
+    }
+
+    fn spawn(&self) -> Result<Child, Failure> {
+        let failed = |what: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", what.display()));
+        self.workspace.create_state_dir().map_err(|error| failed(&self.workspace.state_dir, error))?;
+        let log = self.state.log();
+        if fs::metadata(&log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
+            let _ = fs::rename(&log, log.with_extension("log.1"));
+        }
+        let output =
+            OpenOptions::new().append(true).create(true).mode(0o600).open(&log).map_err(|e| failed(&log, e))?;
+        let errors = output.try_clone().map_err(|error| failed(&log, error))?;
+        let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
+        Command::new(&program)
+            .args(["daemon", "--detached"])
+            .arg(&self.workspace.root)
+            .current_dir("/")
+            .env_remove("YOI_SESSION")
+            .env_remove("YOI_ROLE")
+            .env_remove("YOI_WORKSPACE")
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .spawn()
+            .map_err(|error| failed(&program, error))
+    }
+
+    /// Ends the daemon, and waits until it is gone.
+    pub fn down(&self) -> Result<DownView, Failure> {
+        let Some(mut client) = self.client()? else {
+            return Ok(DownView { version: VERSION, pid: None, pods: 0 });
+        };
+        let answer = client.stop()?;
+        let pid = answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
+        let end = Instant::now() + ENDING;
+        while DaemonLock::is_held(&self.state.daemon_lock()) {
+            if Instant::now() >= end {
+                return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")
+                    .hint("`yoi logs` may say what keeps it"));
+            }
+            thread::sleep(PAUSE);
+        }
+        let processes = Self::processes()?;
+        let pods = self.state.pods().unwrap_or_default();
+        let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
+        Ok(DownView { version: VERSION, pid, pods })
+    }
+}
+
+fn last_lines(path: &Path, number: usize) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(number)..].iter().map(|line| (*line).to_owned()).collect()
+}

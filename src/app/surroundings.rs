@@ -1,0 +1,113 @@
+//! What lies around the tickets: trust, git, the editor, logs.
+
+use std::path::{Path, PathBuf};
+
+use super::App;
+use crate::adapters::editor;
+use crate::adapters::git_program;
+use crate::adapters::trust::Trust;
+use crate::api::failure::Failure;
+use crate::api::view::FindingView;
+use crate::domain::engine::Reach;
+use crate::domain::policy::Mode;
+
+impl App {
+    /// Whether the Orchestrator can be reached, and if not, why.
+    pub(super) fn reach(&self) -> Reach {
+        if self.config.mode == Mode::Pull {
+            return Reach::No("[dispatch] mode is pull: workers take tickets from the queue themselves".into());
+        }
+        if self.config.orchestrator.is_none() {
+            return Reach::No("no [orchestrator] command is configured in .yoi/config.toml".into());
+        }
+        match self.trust {
+            Trust::Trusted | Trust::NothingToRun => Reach::Exec,
+            Trust::NeverTrusted => {
+                Reach::No("the configured Orchestrator command is not trusted yet: look at it with `yoi trust`".into())
+            }
+            Trust::Changed => Reach::No(
+                "the Orchestrator command has changed since it was trusted: look at it with `yoi trust`".into(),
+            ),
+        }
+    }
+
+    /// What is in the way from the start.
+    pub(super) fn obstacles(&self) -> Vec<String> {
+        let mut obstacles = Vec::new();
+        if matches!(self.trust, Trust::NeverTrusted | Trust::Changed)
+            && let Reach::No(why) = self.reach()
+        {
+            obstacles.push(why);
+        }
+        if let Err(failure) = self.store() {
+            obstacles.push(format!("history cannot be kept: {}", failure.message));
+        }
+        obstacles
+    }
+
+    /// For `doctor`: what is well, and what is not.
+    pub fn look_around(&self) -> (Vec<String>, Vec<FindingView>) {
+        let mut well = vec![format!("workspace {}", self.workspace.root.display())];
+        let mut findings = Vec::new();
+        let finding = |severity: &str, subject: &str, message: String| FindingView {
+            severity: severity.into(),
+            subject: subject.into(),
+            line: 0,
+            column: 0,
+            message,
+        };
+        match git_program::version() {
+            Ok(version) => well.push(version),
+            Err(error) => findings.push(finding("remark", "git", format!("the git program cannot be run: {error}"))),
+        }
+        if self.workspace.git_common_dir.is_none() {
+            let message = "the workspace is no git repository: the dirty_workspace gate holds nothing".into();
+            findings.push(finding("remark", "git", message));
+        }
+        well.push(format!(".yoi/config.toml: {} settings", self.config.settings.len()));
+        match self.reach() {
+            Reach::Exec => well.push("the Orchestrator command is trusted".into()),
+            Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
+        }
+        match self.store() {
+            Ok(_) => well.push(format!("store {}", self.state.store().display())),
+            Err(failure) => findings.push(finding("error", "store", failure.message)),
+        }
+        if self.daemon_is_running() {
+            well.push("the daemon is running".into());
+        } else {
+            findings.push(finding("remark", "daemon", "it is not running; `yoi up` starts it".into()));
+        }
+        (well, findings)
+    }
+
+    /// Opens a file in the user's editor, and waits for its end.
+    pub fn run_editor(&self, path: &Path) -> Result<(), Failure> {
+        let Some(command) = &self.environment.editor else {
+            return Err(Failure::failed("neither VISUAL nor EDITOR is set")
+                .hint(format!("set one (EDITOR=vi), or open {} yourself", path.display())));
+        };
+        editor::run(command, path).map_err(|error| Failure::failed(format!("{command}: {error}")))
+    }
+
+    /// The daemon's log, or a turn's.
+    pub fn log(&self, turn: Option<&str>) -> Result<PathBuf, Failure> {
+        match turn {
+            None => Ok(self.state.log()),
+            Some("last") => self
+                .state
+                .newest_turn_log()
+                .ok_or_else(|| Failure::failed("no turn has run yet").hint("`yoi kick` asks for one")),
+            Some(kick) => {
+                let plain = kick.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+                let path = self.state.turn_logs().join(format!("{kick}.log"));
+                if plain && path.is_file() {
+                    Ok(path)
+                } else {
+                    Err(Failure::failed(format!("no turn of kick `{kick}` is kept"))
+                        .hint("`yoi events` shows the kicks"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What every command starts from: the environment, the workspace, its configuration.
+//!
+//! Must not know: any command.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::adapters::environment::Environment;
+use crate::adapters::trust::{self, Trust};
+use crate::adapters::workspace::{self, Workspace, WorkspaceError};
+use crate::api::failure::Failure;
+use crate::api::settings::TrustStatus;
+use crate::app::App;
+use crate::config::{self, Config, ConfigError};
+
+/// The environment of one run of the program.
+pub struct Context {
+    /// As the process has it.
+    pub environment: Environment,
+    /// `-C DIR`.
+    pub directory: Option<PathBuf>,
+}
+
+impl Context {
+    /// Reads the environment.
+    pub fn new(directory: Option<PathBuf>) -> Result<Self, Failure> {
+        let environment =
+            Environment::read().map_err(|error| Failure::failed(format!("the current folder: {error}")))?;
+        Ok(Self { environment, directory })
+    }
+
+    /// The workspace that this run is about.
+    pub fn workspace(&self) -> Result<Workspace, Failure> {
+        workspace::find(&self.environment, self.directory.as_deref()).map_err(|error| no_workspace(&error))
+    }
+
+    /// The same with its settings.
+    pub fn settings(&self) -> Result<(Workspace, Config), Failure> {
+        let workspace = self.workspace()?;
+        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        Ok((workspace, config))
+    }
+
+    /// The workspace, opened.
+    pub fn open(&self) -> Result<App, Failure> {
+        let (workspace, config) = self.settings()?;
+        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(&config))
+            .map_err(|error| trust_failed(&error))?;
+        App::new(self.environment.clone(), workspace, config, trust)
+    }
+
+    /// Whether the commands of a configuration take effect.
+    pub fn trust(&self, workspace: &Workspace, config: &Config) -> Result<TrustStatus, Failure> {
+        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(config));
+        trust.map(trust_status).map_err(|error| trust_failed(&error))
+    }
+}
+
+/// The failure of a search for the workspace.
+pub fn no_workspace(error: &WorkspaceError) -> Failure {
+    let failure = Failure::failed(error.to_string()).evidence(error.evidence());
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// The failure of reading the configuration: every problem, one a line.
+pub fn bad_config(error: &ConfigError) -> Failure {
+    let lines = error.lines();
+    match lines.as_slice() {
+        [only] => Failure::failed(only.clone()),
+        _ => Failure::failed(format!("{} has {} problems", error.path().display(), lines.len())).evidence(lines),
+    }
+}
+
+/// The failure of keeping or reading trust.
+pub fn trust_failed(error: &io::Error) -> Failure {
+    Failure::failed(format!("which commands are trusted cannot be told: {error}"))
+}
+
+/// The same on the wire.
+pub fn trust_status(trust: Trust) -> TrustStatus {
+    match trust {
+        Trust::NothingToRun => TrustStatus::NothingToRun,
+        Trust::Trusted => TrustStatus::Trusted,
+        Trust::NeverTrusted => TrustStatus::NeverTrusted,
+        Trust::Changed => TrustStatus::Changed,
+    }
+}

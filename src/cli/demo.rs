@@ -1,0 +1,163 @@
+//! `yoi demo`: the main job, running, on a copy of the example workspace.
+
+mod example;
+mod stage;
+mod timeline;
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
+use crate::api::request::{ListRequest, Request};
+use crate::api::view::{EventView, ListView, WorkSetView};
+use crate::app::App;
+use stage::Stage;
+use timeline::Timeline;
+
+/// Show the main job running: a real daemon and a scripted Orchestrator on a copy of an example backlog
+#[derive(Args)]
+pub struct Arguments {
+    /// Leave the daemon running, to play with
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Plays it.
+pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
+    let stage = Stage::set(context)?;
+    output::print(&format!("The example lies in {}.\n", stage.repository.display()))?;
+    let mut timeline = Timeline::new();
+    let outcome = play(&stage, &mut timeline);
+    if !arguments.keep || outcome.is_err() {
+        stage.yoi(&["down"])?;
+    }
+    outcome?;
+    let folder = stage.repository.display();
+    output::print(&format!("\nThe folder stays: {folder}"))?;
+    if arguments.keep {
+        output::print(&format!(
+            "The daemon runs on. Try:\n  cd {folder}\n  export XDG_STATE_HOME={}\n  yoi status; yoi list; yoi why \
+             pricing-page; yoi new \"Try it\" --state queued; yoi events --follow; yoi down",
+            stage.folder.join("state").display()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is(kind: &'static str, ticket: &'static str) -> impl Fn(&EventView) -> bool {
+    move |event| event.kind == kind && (ticket.is_empty() || event.ticket.as_deref() == Some(ticket))
+}
+
+fn suppressed(why: &'static str) -> impl Fn(&EventView) -> bool {
+    move |event| event.kind == "KICK_SUPPRESSED" && event.data.get("why").and_then(|v| v.as_str()) == Some(why)
+}
+
+fn play(stage: &Stage, timeline: &mut Timeline) -> Result<(), Failure> {
+    let app = stage.app()?;
+    first_turn(stage, timeline, &app)?;
+    queue_while_active(stage, timeline, &app)?;
+    restart(stage, timeline, &app)?;
+    drain(timeline, &app)?;
+    human_gate(stage, timeline, &app)?;
+    output::print("")?;
+    timeline.say("demo", "what became of it:")?;
+    list(&app)
+}
+
+/// The daemon finds a backlog: one ticket to be routed, three queued. The Orchestrator takes note of all.
+fn first_turn(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), Failure> {
+    timeline.say("demo", "the backlog at first:")?;
+    list(app)?;
+    timeline.say("you", "yoi up")?;
+    stage.yoi(&["up"])?;
+    timeline.until(app, 0, "the first turn", is("TURN_ENDED", ""))?;
+    timeline.until(app, 0, "the idle boundary", is("KICK_SUPPRESSED", ""))?;
+    work_set(timeline, app)?;
+    timeline.say("demo", "the classes now:")?;
+    list(app)
+}
+
+/// While a Pod works, queueing kicks nobody; when it has finished, the next is presented.
+fn queue_while_active(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), Failure> {
+    let from = timeline.events.len();
+    timeline.say("you", "set `state: queued` in tickets/db-migration.md, in an editor")?;
+    stage.save("tickets/db-migration.md", |text| text.replace("state: ready", "state: queued"))?;
+    timeline.until(app, from, "the entry into the queue", is("ISSUE_APPROVED", "db-migration"))?;
+    timeline.until(app, from, "the suppressed kick", suppressed("active_inprogress"))?;
+    list_class(timeline, app, "new_queued")?;
+    timeline.until(app, from, "the Pod's end", is("ISSUE_DONE", "safari-crash"))?;
+    timeline.until(app, from, "the next acceptance", is("AGENT_STARTED", "db-migration"))?;
+    timeline.until(app, from, "the turn's end", is("TURN_ENDED", ""))?;
+    work_set(timeline, app)
+}
+
+/// A daemon that was away finds the queue again, and stamps what was queued meanwhile; the Pod goes on.
+fn restart(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), Failure> {
+    let from = timeline.events.len();
+    timeline.say("you", "yoi down")?;
+    stage.yoi(&["down"])?;
+    timeline.say("you", "queue tickets/search-index/item.md in an editor, while no daemon runs")?;
+    stage.save("tickets/search-index/item.md", |text| text.replace("state: planning", "state: queued"))?;
+    timeline.say("you", "yoi up")?;
+    stage.yoi(&["up"])?;
+    timeline.until(app, from, "the queue's rediscovery", is("ISSUE_APPROVED", "search-index"))?;
+    timeline.until(app, from, "the turn after the restart", is("TURN_ENDED", ""))
+}
+
+/// Everything that no person holds gets done, in the order that the gates allow.
+fn drain(timeline: &mut Timeline, app: &App) -> Result<(), Failure> {
+    for ticket in ["db-migration", "login-form", "api-cleanup", "search-index"] {
+        timeline.until(app, 0, &format!("{ticket} to be done"), is("ISSUE_DONE", ticket))?;
+    }
+    timeline.until(app, 0, "rest", suppressed("nothing_startable"))
+}
+
+/// A person clears the human gate.
+fn human_gate(stage: &Stage, timeline: &mut Timeline, app: &App) -> Result<(), Failure> {
+    let from = timeline.events.len();
+    timeline.say("you", "take `human_gate` out of tickets/pricing-page.md, in an editor")?;
+    stage.save("tickets/pricing-page.md", |text| text.replace("human_gate: \"needs design sign-off\"\n", ""))?;
+    timeline.until(app, from, "pricing-page to be done", is("ISSUE_DONE", "pricing-page"))?;
+    timeline.until(app, from, "rest", suppressed("nothing_queued"))
+}
+
+fn rows(app: &App, request: ListRequest) -> Result<ListView, Failure> {
+    output::view(app.call(&Request::List(request))?)
+}
+
+fn list(app: &App) -> Result<(), Failure> {
+    let view = rows(app, ListRequest { all: true, ..ListRequest::default() })?;
+    let rows: Vec<_> = view
+        .tickets
+        .iter()
+        .map(|ticket| {
+            let class = ticket.class.clone().unwrap_or_else(|| "-".into());
+            let waiting = ticket.waiting.as_ref().map(|w| format!("waits: {}", w.kind));
+            let held = ticket.gates.first().map(|gate| format!("held: {}", gate.evidence));
+            let why = waiting.or(held).or_else(|| ticket.evidence.first().cloned()).unwrap_or_default();
+            [String::from("              "), ticket.id.clone(), ticket.state.clone().unwrap_or_default(), class, why]
+        })
+        .collect();
+    output::table(&rows)
+}
+
+fn list_class(timeline: &Timeline, app: &App, class: &str) -> Result<(), Failure> {
+    let view = rows(app, ListRequest { class: Some(class.into()), ..ListRequest::default() })?;
+    let ids: Vec<_> = view.tickets.into_iter().map(|ticket| ticket.id).collect();
+    timeline.say("demo", &format!("{class}: {}", ids.join(", ")))
+}
+
+/// What the session has noted: it is in the daemon's memory alone.
+fn work_set(timeline: &Timeline, app: &App) -> Result<(), Failure> {
+    let view: WorkSetView = output::view(app.call_daemon(&Request::WorkSet)?)?;
+    for ticket in &view.entries {
+        let waits = ticket.waiting.as_ref().map(|w| format!("waits for {}: {}", w.kind, w.detail));
+        let order = ticket.order.map(|n| format!("number {n}"));
+        let note = waits.or(order).unwrap_or_else(|| "taken in".into());
+        let class = ticket.class.as_deref().unwrap_or("-");
+        timeline.say("work set", &format!("{} ({class}): {note}", ticket.id))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `yoi kick`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Outcome, context::Context, output};
+use crate::api::request::Request;
+use crate::api::view::KickView;
+
+/// Ask for a kick now: skips back-off and brakes, never an absent or busy Orchestrator or an empty list
+#[derive(Args)]
+pub struct Arguments {
+    /// Only say what would be decided, and why
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Kicks. A suppressed kick is a refusal (exit 3) unless it was only asked about.
+pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
+    let answer = context.open()?.call_daemon(&Request::Kick { dry_run: arguments.dry_run })?;
+    let view: KickView = output::view(answer.clone())?;
+    let refused = view.decision != "kick" && !arguments.dry_run;
+    let code = if refused { ExitCode::from(3) } else { ExitCode::SUCCESS };
+    if arguments.json {
+        output::json(&answer)?;
+        return Ok(code);
+    }
+    let would = if arguments.dry_run { "would decide" } else { "decides" };
+    let mut lines = vec![format!("row {} {would}: {} — {}", view.row, view.decision, view.detail)];
+    for (number, item) in view.items.iter().enumerate() {
+        lines.push(format!("  {}. {} ({}) {} — {}", number + 1, item.id, item.class, item.title, item.reason));
+    }
+    if view.left_out > 0 {
+        lines.push(format!("  and {} more", view.left_out));
+    }
+    let kicks = output::count(view.kicks_today, "kick");
+    lines.push(format!("today: {kicks}, {:.1} s of turns", view.turn_seconds_today));
+    output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
+    Ok(code)
+}

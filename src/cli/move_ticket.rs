@@ -1,0 +1,79 @@
+//! `yoi move` and `yoi accept`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{Outcome, context::Context, output};
+use crate::api::request::{Caller, Request};
+use crate::api::view::MoveView;
+
+/// Move a ticket to another state by the rules of the lifecycle (to inprogress it is `accept`)
+#[derive(Args)]
+pub struct Arguments {
+    /// Its exact id
+    id: String,
+    /// planning, ready, queued, inprogress, done or closed
+    state: String,
+    /// The name to record (before it: YOI_BY, then git's user.name)
+    #[arg(long, env = "YOI_BY", value_name = "NAME")]
+    by: Option<String>,
+    /// Past the rules; needs --reason
+    #[arg(long)]
+    force: bool,
+    /// Why, for the ticket's thread
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// The Orchestrator's session
+    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
+    session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Record that a queued ticket is accepted, if every gate lets it pass: queued -> inprogress
+#[derive(Args)]
+pub struct AcceptArguments {
+    /// Its exact id
+    id: String,
+    /// The name to record (before it: YOI_BY; in the Orchestrator's session `orchestrator`, else git's user.name)
+    #[arg(long, env = "YOI_BY", value_name = "NAME")]
+    by: Option<String>,
+    /// The Orchestrator's session
+    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
+    session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Moves.
+pub fn run(context: &Context, arguments: Arguments) -> Outcome {
+    let Arguments { id, state: to, by, force, reason, session, json } = arguments;
+    let caller = Caller { session, name: by };
+    let answer = context.open()?.call(&Request::Move { id, to, force, reason, caller })?;
+    show(answer, json)
+}
+
+/// Accepts.
+pub fn accept(context: &Context, arguments: AcceptArguments) -> Outcome {
+    let AcceptArguments { id, by, session, json } = arguments;
+    let answer = context.open()?.call(&Request::Accept { id, caller: Caller { session, name: by } })?;
+    show(answer, json)
+}
+
+fn show(answer: Value, json: bool) -> Outcome {
+    if json {
+        output::json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view: MoveView = output::view(answer)?;
+    let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
+    output::print(&output::harmless(&format!("{}: {} -> {}", view.id, state(&view.from), state(&view.to))))?;
+    for remark in &view.remarks {
+        output::print(&output::harmless(&format!("  {remark}")))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,104 @@
+//! `yoi plan`, `yoi wait`, `yoi await`: the Orchestrator's notes. They live in the daemon's memory.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
+use crate::api::request::{Caller, Request};
+use crate::api::view::DoneView;
+use crate::text::duration;
+
+/// Take a queued or inprogress ticket into the work set, with an order or without
+#[derive(Args)]
+pub struct PlanArguments {
+    /// Its exact id
+    id: String,
+    /// Its place: lower comes first
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    order: Option<i64>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Let a queued ticket wait, with a reason
+#[derive(Args)]
+pub struct WaitArguments {
+    /// Its exact id
+    id: String,
+    /// dependency, conflict, dirty_workspace, capacity, human_gate (refused unless that gate holds it) or other
+    #[arg(long, value_name = "KIND")]
+    kind: String,
+    /// The reason in words, at most 280 characters
+    #[arg(long, value_name = "TEXT")]
+    detail: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Note that a delegated step of an inprogress ticket is awaited
+#[derive(Args)]
+pub struct AwaitArguments {
+    /// Its exact id
+    id: String,
+    /// The step in a few words: coder, reviewer, planning sync, merge, cleanup
+    #[arg(long, value_name = "TEXT")]
+    step: String,
+    /// How long at most, up to 24h: 90m, 2h
+    #[arg(long = "for", value_name = "DURATION")]
+    span: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What all three take.
+#[derive(Args)]
+struct Common {
+    /// The Orchestrator's session
+    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
+    session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    fn caller(&self) -> Caller {
+        Caller { session: self.session.clone(), name: None }
+    }
+}
+
+/// Plans.
+pub fn plan(context: &Context, arguments: PlanArguments) -> Outcome {
+    let caller = arguments.common.caller();
+    let request = Request::Plan { id: arguments.id, order: arguments.order, caller };
+    done(context.open()?.call_daemon(&request)?, arguments.common.json)
+}
+
+/// Lets wait.
+pub fn wait(context: &Context, arguments: WaitArguments) -> Outcome {
+    let caller = arguments.common.caller();
+    let WaitArguments { id, kind, detail, common } = arguments;
+    done(context.open()?.call_daemon(&Request::Wait { id, kind, detail, caller })?, common.json)
+}
+
+/// Awaits.
+pub fn await_step(context: &Context, arguments: AwaitArguments) -> Outcome {
+    let caller = arguments.common.caller();
+    let AwaitArguments { id, step, span, common } = arguments;
+    let span = duration::parse(&span).map_err(|why| Failure::usage(format!("--for {span}: {why}")))?;
+    let request = Request::Await { id, step, seconds: span.num_seconds(), caller };
+    done(context.open()?.call_daemon(&request)?, common.json)
+}
+
+/// Prints a plain answer.
+pub fn done(answer: Value, json: bool) -> Outcome {
+    if json {
+        output::json(&answer)?;
+    } else {
+        output::print(&output::harmless(&output::view::<DoneView>(answer)?.done))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,101 @@
+//! `yoi daemon`, `up`, `down`, `logs`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
+
+/// Run the daemon in the foreground
+#[derive(Args)]
+pub struct DaemonArguments {
+    /// The workspace (default: that of the current folder)
+    directory: Option<PathBuf>,
+    /// Leave the terminal's session: used by `yoi up`
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+/// Start the daemon in the background, and wait until it answers
+#[derive(Args)]
+pub struct UpArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Stop the daemon; a running turn of the Orchestrator is ended, role Pods go on
+#[derive(Args)]
+pub struct DownArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print the daemon's log, or a turn's output
+#[derive(Args)]
+pub struct LogsArguments {
+    /// The output of this kick's turn; `last` is the newest
+    #[arg(long, value_name = "KICK")]
+    turn: Option<String>,
+    /// Only the last N lines
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    lines: usize,
+}
+
+/// Runs the daemon.
+pub fn daemon(context: Context, arguments: DaemonArguments) -> Outcome {
+    let context = match arguments.directory {
+        Some(directory) => Context { directory: Some(directory), ..context },
+        None => context,
+    };
+    context.open()?.run_daemon(arguments.detached)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts it.
+pub fn up(context: &Context, arguments: &UpArguments) -> Outcome {
+    let started = context.open()?.up()?;
+    if arguments.json {
+        output::json(&started)?;
+    } else {
+        let how = if started.already { "is running already" } else { "runs" };
+        output::print(&output::harmless(&format!("the daemon {how} (pid {}) for {}", started.pid, started.workspace)))?;
+        for obstacle in &started.obstacles {
+            output::print(&output::harmless(&format!("  {obstacle}")))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stops it.
+pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
+    let stopped = context.open()?.down()?;
+    if arguments.json {
+        output::json(&stopped)?;
+    } else if let Some(pid) = stopped.pid {
+        output::print(&format!("the daemon (pid {pid}) has stopped"))?;
+        if stopped.pods > 0 {
+            output::print(&format!("{} left running", output::count(stopped.pods, "Pod")))?;
+        }
+    } else {
+        output::print("the daemon was not running")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a log.
+pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
+    let app = context.open()?;
+    let path = app.log(arguments.turn.as_deref())?;
+    let text = std::fs::read(&path).map_err(|error| {
+        Failure::failed(format!("{}: {error}", path.display())).hint("has the daemon run in this workspace?")
+    })?;
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<_> = text.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(arguments.lines)..];
+    output::print(&shown.iter().map(|line| output::harmless_line(line)).collect::<Vec<_>>().join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,44 @@
+//! `yoi show`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Outcome, context::Context, output};
+use crate::api::request::Request;
+use crate::api::view::ShowView;
+
+/// Show one ticket: what is derived of it, then its file
+#[derive(Args)]
+pub struct Arguments {
+    /// Its id, or a unique beginning of it
+    id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows.
+pub fn run(context: &Context, arguments: Arguments) -> Outcome {
+    let answer = context.open()?.call(&Request::Show { id: arguments.id })?;
+    if arguments.json {
+        output::json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view: ShowView = output::view(answer)?;
+    let ticket = &view.ticket;
+    let state = ticket.state.as_deref().unwrap_or("?");
+    let class = ticket.class.as_ref().map(|class| format!(" · {class}")).unwrap_or_default();
+    output::print(&output::harmless(&format!(
+        "{} · {state}{class} · {} · {}",
+        ticket.id, ticket.priority, ticket.path
+    )))?;
+    for problem in &ticket.problems {
+        let place = output::place(&ticket.path, problem.line, problem.column);
+        output::print(&output::harmless(&format!("! {place}: {}", problem.message)))?;
+    }
+    output::print("")?;
+    let text: Vec<_> = view.text.lines().map(output::harmless_line).collect();
+    output::print(&text.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

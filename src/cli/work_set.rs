@@ -1,0 +1,62 @@
+//! `yoi work-set`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Outcome, context::Context, output};
+use crate::api::request::Request;
+use crate::api::view::WorkSetView;
+
+/// Show what the Orchestrator's session has taken note of, what comes next, and what waits
+#[derive(Args)]
+pub struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows.
+pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
+    let answer = context.open()?.call_daemon(&Request::WorkSet)?;
+    if arguments.json {
+        output::json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view: WorkSetView = output::view(answer)?;
+    let mut lines = vec![format!("session {}", view.session)];
+    section(
+        &mut lines,
+        "taken in",
+        view.entries.iter().map(|ticket| {
+            let order = ticket.order.map(|n| format!("#{n} ")).unwrap_or_default();
+            let waiting = ticket.waiting.as_ref().map(|w| format!(" — waits ({}): {}", w.kind, w.detail));
+            let awaited = ticket.awaited.as_ref().map(|a| format!(" — awaits `{}` until {}", a.step, a.due));
+            let note = waiting.or(awaited).unwrap_or_default();
+            format!("{order}{} ({}) {}{note}", ticket.id, ticket.class.as_deref().unwrap_or("-"), ticket.title)
+        }),
+    );
+    section(
+        &mut lines,
+        "next",
+        view.next.iter().map(|item| {
+            let seen = if item.seen { ", seen" } else { "" };
+            format!("{} ({}{seen}) {} — {}", item.id, item.class, item.title, item.reason)
+        }),
+    );
+    section(&mut lines, "waiting", view.waiting.iter().map(|held| format!("{} — {}", held.id, held.reason)));
+    let back = view.holding_back.iter().map(|held| format!("{} — {}", held.id, held.reason));
+    section(&mut lines, "holding kicks for queued work back", back);
+    output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn section(lines: &mut Vec<String>, title: &str, entries: impl Iterator<Item = String>) {
+    let entries: Vec<_> = entries.collect();
+    if entries.is_empty() {
+        lines.push(format!("{title}: none"));
+    } else {
+        lines.push(format!("{title}:"));
+        lines.extend(entries.into_iter().map(|entry| format!("  {entry}")));
+    }
+}

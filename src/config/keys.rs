@@ -1,0 +1,197 @@
+//! Every key of the configuration, once: what it takes, its default, what it is for.
+//!
+//! Must not know: what a file says. The reference and "did you mean" are made from this table.
+
+use std::fmt;
+
+/// One key that this version acts on.
+pub(super) struct Key {
+    /// Its section.
+    pub section: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What may be written.
+    pub takes: Takes,
+    /// What holds where nothing is written, as it would be written; in words (with backquotes) where it depends.
+    pub default: &'static str,
+    /// What it is for, in a sentence or two.
+    pub about: &'static str,
+}
+
+impl Key {
+    /// Section and name, with a dot between.
+    pub(super) fn path(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+}
+
+/// What may be written for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// A folder inside the workspace.
+    Folder,
+    /// The name of a frontmatter key.
+    Name,
+    /// A table from names to states.
+    States,
+    /// A list of the program and its arguments.
+    Command,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A number and a unit; `off` where that makes sense.
+    Duration {
+        /// Whether `off` may be written.
+        off: bool,
+    },
+    /// A whole number from 1.
+    Count {
+        /// The largest.
+        most: u32,
+        /// Whether `unlimited` may be written.
+        unlimited: bool,
+    },
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Takes::Folder => f.write_str("a folder inside the workspace"),
+            Takes::Name => f.write_str("the name of a frontmatter key"),
+            Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
+            Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
+            Takes::OneOf(words) => f.write_str(&one_of(words)),
+            Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
+            Takes::Duration { off: true } => {
+                f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`, or `\"off\"`")
+            }
+            Takes::Count { most, unlimited: false } => write!(f, "a whole number from 1 to {most}"),
+            Takes::Count { most, unlimited: true } => write!(f, "a whole number from 1 to {most}, or `\"unlimited\"`"),
+        }
+    }
+}
+
+/// `"a"`, `"b"` or `"c"`.
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// All keys, in the order of the reference.
+pub(super) const KEYS: [Key; 13] = [
+    Key {
+        section: "tickets",
+        name: "root",
+        takes: Takes::Folder,
+        default: "\"tickets\"",
+        about: "The ticket folder, at any depth of which the tickets lie.",
+    },
+    Key {
+        section: "frontmatter",
+        name: "state_key",
+        takes: Takes::Name,
+        default: "\"state\"",
+        about: "The frontmatter key that holds the state, for an existing folder of tickets with another one.",
+    },
+    Key {
+        section: "frontmatter",
+        name: "states",
+        takes: Takes::States,
+        default: "{}",
+        about: "Other names for the states. Of several names for one state the first is the one yoi writes; the states' \
+                own names are read too, unless they stand for another state here.",
+    },
+    Key {
+        section: "dispatch",
+        name: "mode",
+        takes: Takes::OneOf(&["orchestrated", "pull"]),
+        default: "\"pull\"",
+        about: "`orchestrated`: one Orchestrator decides what starts. `pull`: workers drain the queue themselves, and \
+                there is no Orchestrator.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "command",
+        takes: Takes::Command,
+        default: "[]",
+        about: "What is run when there is something for the Orchestrator to decide; the work list goes to its standard \
+                input. Never a shell string. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "orchestrator",
+        name: "turn_timeout",
+        takes: Takes::Duration { off: false },
+        default: "\"4h\"",
+        about: "How long one turn of that command may run before it is ended.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "stall_timeout",
+        takes: Takes::Duration { off: true },
+        default: "\"off\"",
+        about: "How long that command may print nothing before it is ended. Shorter than `turn_timeout`.",
+    },
+    Key {
+        section: "kick",
+        name: "max_items",
+        takes: Takes::Count { most: 100, unlimited: false },
+        default: "10",
+        about: "How many tickets one kick hands over; the rest is a count.",
+    },
+    Key {
+        section: "kick",
+        name: "max_per_hour",
+        takes: Takes::Count { most: 3600, unlimited: false },
+        default: "20",
+        about: "The last brake, on automatic kicks that led to nothing.",
+    },
+    Key {
+        section: "kick",
+        name: "max_attempts",
+        takes: Takes::Count { most: 1000, unlimited: false },
+        default: "10",
+        about: "How often accepting, delegating or awaiting one ticket counts as progress since a person changed it.",
+    },
+    Key {
+        section: "kick",
+        name: "reoffer_idle",
+        takes: Takes::Duration { off: true },
+        default: "\"off\"",
+        about: "After how long work that the Orchestrator saw, and that has not moved, is offered again while it is idle.",
+    },
+    Key {
+        section: "capacity",
+        name: "max_inprogress",
+        takes: Takes::Count { most: 10_000, unlimited: true },
+        default: "`1` in orchestrated mode, `\"unlimited\"` in pull mode",
+        about: "How many tickets may be `inprogress` at once; those that a human gate holds do not count.",
+    },
+    Key {
+        section: "gates",
+        name: "dirty_workspace",
+        takes: Takes::OneOf(&["block", "warn", "off"]),
+        default: "\"block\"",
+        about: "What uncommitted changes to tracked files do to a start, outside the ticket folder and `.yoi/`.",
+    },
+];
+
+/// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
+pub(super) const LATER_SECTIONS: [&str; 9] =
+    ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "watch", "http"];
+
+/// The same, of sections that this version knows.
+pub(super) const LATER_KEYS: [(&str, &str); 2] = [("orchestrator", "wake"), ("orchestrator", "busy_max")];
+
+/// The key of this path.
+pub(super) fn key(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path() == path)
+}
+
+/// The sections that this version knows, each once.
+pub(super) fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<_> = KEYS.iter().map(|key| key.section).collect();
+    sections.dedup();
+    sections
+}

@@ -1,0 +1,184 @@
+//! From the document to settings: every key read once, defaults filled in, all problems collected.
+//!
+//! Must not know: files, the environment.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use chrono::TimeDelta;
+use toml::de::DeTable;
+
+use super::keys::KEYS;
+use super::values::{Count, Values};
+use super::{Config, OrchestratorCommand, Setting, contradictions, document};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use crate::domain::ticket::{Diagnostic, State};
+use crate::text::duration;
+
+/// How long a turn may run where nothing is written.
+const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
+
+/// Resolves a text; on failure, every problem in file order.
+pub(super) fn resolve(text: &str) -> Result<Config, Vec<Diagnostic>> {
+    let table = document::table(text)?;
+    let mut values = Values::new(text, &table, document::misplaced(text, &table));
+    let config = read(&mut values);
+    let mut problems = values.problems;
+    problems.sort();
+    problems.dedup();
+    if problems.is_empty() { Ok(config) } else { Err(problems) }
+}
+
+/// What holds where nothing is written.
+pub(super) fn defaults() -> Config {
+    let nothing = DeTable::new();
+    read(&mut Values::new("", &nothing, Vec::new()))
+}
+
+fn read(values: &mut Values<'_>) -> Config {
+    let written_mode = values.word("dispatch.mode", Mode::ALL, Mode::as_str);
+    let mode = written_mode.unwrap_or_default();
+    let mode_is_known = written_mode.is_some() || values.offset("dispatch.mode").is_none();
+    if mode_is_known {
+        contradictions::without_effect(values, mode);
+    }
+    let mut config = Config {
+        tickets_root: tickets_root(values),
+        state_key: state_key(values),
+        states: contradictions::states(values),
+        mode,
+        orchestrator: orchestrator(values),
+        kick: kick(values),
+        capacity: capacity(values, mode),
+        dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
+        settings: Vec::new(),
+    };
+    config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
+    config
+}
+
+fn tickets_root(values: &mut Values<'_>) -> PathBuf {
+    let default = PathBuf::from("tickets");
+    let Some((offset, written)) = values.text("tickets.root") else { return default };
+    contradictions::folder(&written).unwrap_or_else(|message| {
+        values.refuse(offset, message);
+        default
+    })
+}
+
+fn state_key(values: &mut Values<'_>) -> String {
+    let Some((offset, written)) = values.text("frontmatter.state_key") else { return "state".to_owned() };
+    if let Some(message) = contradictions::state_key(&written) {
+        values.refuse(offset, message);
+    }
+    written
+}
+
+fn orchestrator(values: &mut Values<'_>) -> Option<OrchestratorCommand> {
+    let command = values.command("orchestrator.command");
+    let turn_timeout = values.duration("orchestrator.turn_timeout").unwrap_or(TURN_TIMEOUT);
+    let stall_timeout = values.duration("orchestrator.stall_timeout");
+    if let Some(stall) = stall_timeout {
+        contradictions::timeouts(values, turn_timeout, stall);
+    }
+    Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout })
+}
+
+fn kick(values: &mut Values<'_>) -> KickPolicy {
+    let default = KickPolicy::default();
+    let mut count = |path: &str, default: u32| values.count(path).and_then(Count::bound).unwrap_or(default);
+    KickPolicy {
+        max_per_hour: count("kick.max_per_hour", default.max_per_hour),
+        max_attempts: count("kick.max_attempts", default.max_attempts),
+        max_items: values.count("kick.max_items").and_then(Count::bound).map_or(default.max_items, |n| n as usize),
+        reoffer_idle: values.duration("kick.reoffer_idle"),
+    }
+}
+
+fn capacity(values: &mut Values<'_>, mode: Mode) -> Capacity {
+    match values.count("capacity.max_inprogress") {
+        Some(written) => Capacity { max_inprogress: written.bound().map(|n| n as usize) },
+        None => Capacity::of(mode),
+    }
+}
+
+/// One row of the listing: the value as it would be written.
+fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
+    let exec = config.orchestrator.as_ref();
+    let value = match path {
+        "tickets.root" => quoted(&config.tickets_root.to_string_lossy()),
+        "frontmatter.state_key" => quoted(&config.state_key),
+        "frontmatter.states" => states(config),
+        "dispatch.mode" => quoted(config.mode.as_str()),
+        "orchestrator.command" => list(exec.map_or(&[], |exec| exec.command.as_slice())),
+        "orchestrator.turn_timeout" => quoted(&duration::text(exec.map_or(TURN_TIMEOUT, |exec| exec.turn_timeout))),
+        "orchestrator.stall_timeout" => off_or(exec.and_then(|exec| exec.stall_timeout)),
+        "kick.max_items" => config.kick.max_items.to_string(),
+        "kick.max_per_hour" => config.kick.max_per_hour.to_string(),
+        "kick.max_attempts" => config.kick.max_attempts.to_string(),
+        "kick.reoffer_idle" => off_or(config.kick.reoffer_idle),
+        "capacity.max_inprogress" => {
+            config.capacity.max_inprogress.map_or_else(|| quoted("unlimited"), |n| n.to_string())
+        }
+        "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
+        // A key without a row here would be listed without a value; the test of the listing sees that.
+        _ => String::new(),
+    };
+    Setting { key: path.to_owned(), value, source: values.source(path) }
+}
+
+/// Only names that say something: a state's own name stands for itself anyway.
+fn states(config: &Config) -> String {
+    let says = |(name, state): &&(String, State)| name != state.as_str();
+    let rows: Vec<_> =
+        config.states.iter().filter(says).map(|(n, s)| format!("{} = {}", quoted(n), quoted(s.as_str()))).collect();
+    if rows.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", rows.join(", ")) }
+}
+
+fn off_or(length: Option<TimeDelta>) -> String {
+    length.map_or_else(|| quoted("off"), |length| quoted(&duration::text(length)))
+}
+
+fn list(words: &[String]) -> String {
+    format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+}
+
+/// A TOML basic string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod listing {
+    use super::*;
+    use crate::config::Source;
+
+    #[test]
+    fn every_key_has_a_value_and_says_where_it_came_from() {
+        for setting in defaults().settings {
+            assert!(!setting.value.is_empty(), "{} has no row", setting.key);
+            assert_eq!(setting.source, Source::Default, "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_what_the_reference_says() {
+        for (setting, key) in defaults().settings.iter().zip(&KEYS) {
+            let of_mode = key.default.strip_suffix("` in pull mode").and_then(|text| text.rsplit('`').next());
+            assert_eq!(setting.value, of_mode.unwrap_or(key.default), "{}", setting.key);
+        }
+    }
+}

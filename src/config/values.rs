@@ -1,0 +1,205 @@
+//! Typed values out of the document: each is read once, and what cannot be read is a problem with its place.
+//!
+//! Must not know: how settings bear on one another.
+
+use chrono::TimeDelta;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::document::{in_order, place, problem};
+use super::keys::{self, Takes};
+use super::{Source, nearest};
+use crate::domain::ticket::{Diagnostic, State};
+use crate::text::duration;
+
+/// The document being read, and the problems found so far.
+pub(super) struct Values<'a> {
+    text: &'a str,
+    table: &'a DeTable<'a>,
+    /// In the order of finding.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// A number that may have no bound.
+#[derive(Clone, Copy)]
+pub(super) enum Count {
+    /// This many.
+    Of(u32),
+    /// As many as there are.
+    Unlimited,
+}
+
+impl Count {
+    /// The number, if there is one.
+    pub(super) fn bound(self) -> Option<u32> {
+        match self {
+            Count::Of(number) => Some(number),
+            Count::Unlimited => None,
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    /// Starts with the problems that are known already.
+    pub(super) fn new(text: &'a str, table: &'a DeTable<'a>, problems: Vec<Diagnostic>) -> Self {
+        Self { text, table, problems }
+    }
+
+    /// Where the key is written, if it is.
+    pub(super) fn offset(&self, path: &str) -> Option<usize> {
+        self.entry(path).map(|(offset, _)| offset)
+    }
+
+    /// Where the value came from.
+    pub(super) fn source(&self, path: &str) -> Source {
+        self.offset(path).map_or(Source::Default, |offset| Source::File { line: place(self.text, offset).0 })
+    }
+
+    /// Notes a problem at a byte offset.
+    pub(super) fn refuse(&mut self, offset: usize, message: impl Into<String>) {
+        self.problems.push(problem(self.text, offset, message));
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, path: &str) -> Option<(usize, String)> {
+        let (_, value) = self.entry(path)?;
+        match value.get_ref() {
+            DeValue::String(text) => Some((value.span().start, text.to_string())),
+            _ => self.wrong_type(path, value),
+        }
+    }
+
+    /// One of several words.
+    pub(super) fn word<T: Copy, const N: usize>(
+        &mut self,
+        path: &str,
+        all: [T; N],
+        name: fn(T) -> &'static str,
+    ) -> Option<T> {
+        let (offset, written) = self.text(path)?;
+        let found = all.into_iter().find(|value| name(*value) == written);
+        if found.is_none() {
+            let hint = did_you_mean(&written, all.map(name));
+            self.refuse(offset, format!("`{path}` takes {}, not `{written}`{hint}", takes(path)));
+        }
+        found
+    }
+
+    /// A whole number within the key's bounds, or `unlimited` where that may be written.
+    pub(super) fn count(&mut self, path: &str) -> Option<Count> {
+        let (_, value) = self.entry(path)?;
+        let Some(Takes::Count { most, unlimited }) = keys::key(path).map(|key| key.takes) else { return None };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
+            DeValue::String(text) if unlimited && text == "unlimited" => return Some(Count::Unlimited),
+            _ => return self.wrong_type(path, value),
+        };
+        let within = number.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=most).contains(n));
+        if within.is_none() {
+            let written = &self.text[value.span()];
+            self.refuse(value.span().start, format!("`{path}` takes {}, not {written}", takes(path)));
+        }
+        within.map(Count::Of)
+    }
+
+    /// A duration; None for `off` too, since what may be `off` is off by default.
+    pub(super) fn duration(&mut self, path: &str) -> Option<TimeDelta> {
+        let (_, value) = self.entry(path)?;
+        let off = keys::key(path).is_some_and(|key| key.takes == Takes::Duration { off: true });
+        let read = match value.get_ref() {
+            DeValue::String(text) if off && text == "off" => return None,
+            DeValue::String(text) => duration::parse(text),
+            DeValue::Integer(_) => Err(duration::without_unit(&self.text[value.span()])),
+            _ => return self.wrong_type(path, value),
+        };
+        match read {
+            Ok(length) => Some(length),
+            Err(message) => {
+                let or_off = if off { ", or \"off\"" } else { "" };
+                self.refuse(value.span().start, format!("`{path}`: {message}{or_off}"));
+                None
+            }
+        }
+    }
+
+    /// A program and its arguments.
+    pub(super) fn command(&mut self, path: &str) -> Option<Vec<String>> {
+        let (_, value) = self.entry(path)?;
+        let start = value.span().start;
+        let DeValue::Array(items) = value.get_ref() else { return self.wrong_type(path, value) };
+        let mut words = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::String(word) if word.contains('\0') => {
+                    self.refuse(item.span().start, format!("`{path}`: no argument can hold a NUL character"));
+                }
+                DeValue::String(word) => words.push(word.to_string()),
+                _ => {
+                    let written = &self.text[item.span()];
+                    self.refuse(item.span().start, format!("`{path}`: every argument is a text; write \"{written}\""));
+                }
+            }
+        }
+        match words.first() {
+            Some(program) if program.trim().is_empty() => {
+                self.refuse(start, format!("`{path}`: the first item, the program, is empty"));
+                None
+            }
+            None => {
+                self.refuse(start, format!("`{path}` names no program; write one, or remove the key"));
+                None
+            }
+            Some(_) => Some(words),
+        }
+    }
+
+    /// Names for states, in file order, each with its place.
+    pub(super) fn states(&mut self, path: &str) -> Vec<(usize, String, State)> {
+        let Some((_, value)) = self.entry(path) else { return Vec::new() };
+        let DeValue::Table(table) = value.get_ref() else {
+            self.wrong_type::<()>(path, value);
+            return Vec::new();
+        };
+        let mut states = Vec::new();
+        for (name, offset, state) in in_order(table) {
+            let written = match state.get_ref() {
+                DeValue::String(text) => text.as_ref(),
+                _ => &self.text[state.span()],
+            };
+            match written.parse::<State>() {
+                Ok(state) => states.push((offset, name.to_owned(), state)),
+                Err(message) => {
+                    let hint = did_you_mean(written, State::ALL.map(State::as_str));
+                    self.refuse(state.span().start, format!("`{path}`: {message}{hint}"));
+                }
+            }
+        }
+        states
+    }
+
+    fn entry(&self, path: &str) -> Option<(usize, &'a Spanned<DeValue<'a>>)> {
+        let (section, name) = path.split_once('.')?;
+        let DeValue::Table(section) = self.table.get(section)?.get_ref() else { return None };
+        section.get_key_value(name).map(|(key, value)| (key.span().start, value))
+    }
+
+    fn wrong_type<T>(&mut self, path: &str, value: &Spanned<DeValue<'_>>) -> Option<T> {
+        let written = &self.text[value.span()];
+        let kind = match value.get_ref() {
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+            DeValue::String(_) if written.len() > 40 || written.contains('\n') => "a text",
+            _ => written,
+        };
+        self.refuse(value.span().start, format!("`{path}` takes {}, not {kind}", takes(path)));
+        None
+    }
+}
+
+fn takes(path: &str) -> String {
+    keys::key(path).map_or_else(String::new, |key| key.takes.to_string())
+}
+
+fn did_you_mean<const N: usize>(written: &str, words: [&str; N]) -> String {
+    nearest::nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+}

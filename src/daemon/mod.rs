@@ -1,0 +1,220 @@
+//! Floor 3: the host of the engine: one owner of the state per workspace. Messages in, effects out; and the same
+//! engine run once, in process, for commands without a daemon.
+//!
+//! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
+
+mod launch;
+mod obstacle;
+mod perform;
+mod run;
+mod start;
+mod verbs;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+pub use run::Stop;
+pub use start::{Beginning, Found};
+pub use verbs::{AcceptRequest, MoveRequest, VerbError};
+
+use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
+use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::obstruction::Obstruction;
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{TicketId, Timestamp};
+use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
+
+/// What lands in the daemon's inbox.
+pub enum Message {
+    /// The watcher saw these paths.
+    Paths(Vec<PathBuf>),
+    /// The watcher cannot say what changed.
+    Everything(String),
+    /// The git directory changed.
+    Git,
+    /// A role Pod's process ended.
+    PodEnded(PodId),
+    /// The turn's process ended.
+    TurnEnded(KickId, TurnOutcome),
+    /// A face wants to read or change something.
+    Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// End.
+    Stop(Stop),
+}
+
+/// The outside, as the host needs it.
+pub struct Ports {
+    /// Ticket files.
+    pub tickets: Arc<dyn Tickets>,
+    /// History; None where it could not be opened (the reason is in `Host::store_trouble`).
+    pub store: Option<Box<dyn Store>>,
+    /// Processes.
+    pub processes: Arc<dyn Processes>,
+    /// Git.
+    pub worktree: Arc<dyn MainWorktree>,
+    /// What survives.
+    pub state: Arc<dyn StateFolder>,
+    /// The current time.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// How the Orchestrator's command is run.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Argument list.
+    pub command: Vec<String>,
+    /// Working folder: the workspace.
+    pub folder: PathBuf,
+    /// Added to its environment.
+    pub set: Vec<(String, std::ffi::OsString)>,
+    /// Taken out of it.
+    pub unset: Vec<String>,
+    /// Ends the group after this long.
+    pub timeout: Duration,
+    /// Ends the group after this long without output.
+    pub stall: Option<Duration>,
+}
+
+/// Where this host stands, for `status`.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// Its state folder.
+    pub state_folder: PathBuf,
+    /// Its socket.
+    pub socket: PathBuf,
+    /// How changes are seen, and why.
+    pub watcher: Option<String>,
+    /// What is in the way from the start: an untrusted command, say.
+    pub obstacles: Vec<String>,
+}
+
+/// The owner of one workspace's state.
+pub struct Host {
+    engine: Engine,
+    ports: Ports,
+    command: Option<Command>,
+    inbox: Receiver<Message>,
+    mail: Sender<Message>,
+    /// Messages taken from the inbox while something else was being done.
+    waiting: VecDeque<Message>,
+    /// None: this host answers one command in process and does nothing on its own.
+    resident: bool,
+    obstruction: Option<Obstruction>,
+    put_off: BTreeSet<PathBuf>,
+    put_off_stamps: Vec<crate::domain::engine::Effect>,
+    turn: Option<(KickId, ProcessIdentity)>,
+    store_trouble: Option<String>,
+    failed_deliveries: u64,
+    started: Timestamp,
+    about: About,
+    /// Subscribers of new records, each told the newest number.
+    listeners: Vec<Box<dyn Fn(i64) -> bool + Send>>,
+}
+
+impl Host {
+    /// The engine, to read.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The ports, for faces' reading.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Timestamp {
+        (self.ports.clock)()
+    }
+
+    /// When this host started.
+    pub fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// Whether this is a daemon (and not one command's own host).
+    pub fn resident(&self) -> bool {
+        self.resident
+    }
+
+    /// Where it stands.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Says where it stands.
+    pub fn set_about(&mut self, about: About) {
+        self.about = about;
+    }
+
+    /// What keeps the store from being written, in words.
+    pub fn store_trouble(&self) -> Option<&str> {
+        self.store_trouble.as_deref()
+    }
+
+    /// What stands in the way of reading and writing ticket files.
+    pub fn obstruction(&self) -> Option<&Obstruction> {
+        self.obstruction.as_ref()
+    }
+
+    /// Kicks whose process could not be started, since the start.
+    pub fn failed_deliveries(&self) -> u64 {
+        self.failed_deliveries
+    }
+
+    /// A sender into the inbox.
+    pub fn mail(&self) -> Sender<Message> {
+        self.mail.clone()
+    }
+
+    /// Calls back with the number of the newest record, after each append, until the callback returns false.
+    pub fn listen(&mut self, listener: Box<dyn Fn(i64) -> bool + Send>) {
+        self.listeners.push(listener);
+    }
+
+    /// Tells the engine an event and carries out what it wants, and what follows from that, to the end.
+    pub fn tell(&mut self, event: Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let now = self.now();
+            let effects = self.engine.step(event, now);
+            self.perform_all(effects, &mut events);
+        }
+    }
+
+    /// Takes a note of the Orchestrator's, and carries out what follows.
+    pub fn order(&mut self, session: &str, id: &TicketId, orders: Orders, now: Timestamp) -> Result<(), Refusal> {
+        let effects = self.engine.order(session, id, orders, now)?;
+        let mut events = VecDeque::new();
+        self.perform_all(effects, &mut events);
+        while let Some(event) = events.pop_front() {
+            self.tell(event);
+        }
+        Ok(())
+    }
+
+    /// Writes a record that is the host's own (not the engine's).
+    fn record(&mut self, record: Record) {
+        self.append(&[record]);
+    }
+
+    fn append(&mut self, records: &[Record]) {
+        if records.is_empty() {
+            return;
+        }
+        let Some(store) = &mut self.ports.store else { return };
+        match store.append(records) {
+            Ok(newest) => {
+                self.store_trouble = None;
+                self.listeners.retain(|listener| listener(newest));
+            }
+            // History is not authority: its loss is said, and stops nothing.
+            Err(error) => self.store_trouble = Some(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Carries out effects through the ports; each answer is the next event. Makes no choices.
+
+use std::collections::VecDeque;
+
+use super::{Host, Message};
+use crate::domain::engine::{Actor, Effect, Event, KickId, Record, TurnOutcome};
+use crate::domain::lifecycle::queue_stamp;
+use crate::domain::policy::DirtyGate;
+use crate::ports::EditError;
+
+impl Host {
+    pub(super) fn perform_all(&mut self, effects: Vec<Effect>, events: &mut VecDeque<Event>) {
+        // History goes in one transaction, before anything else that the same step wants.
+        let (records, rest): (Vec<_>, Vec<_>) = effects.into_iter().partition(|e| matches!(e, Effect::Record(_)));
+        let records: Vec<Record> =
+            records.into_iter().filter_map(|e| if let Effect::Record(r) = e { Some(r) } else { None }).collect();
+        self.append(&records);
+        for effect in rest {
+            self.perform(effect, events);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect, events: &mut VecDeque<Event>) {
+        // A host for one command records history, and leaves everything else to a daemon.
+        if !self.resident {
+            return;
+        }
+        match effect {
+            Effect::Read(paths) => self.read(paths, events),
+            Effect::ReadAll => self.read_all(events),
+            Effect::StampQueued { .. } => self.stamp(effect, events),
+            Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
+            Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
+            Effect::Launch(kick) => self.launch(&kick, events),
+            Effect::WatchPod(id, process) => {
+                let mail = self.mail.clone();
+                self.ports.processes.when_ended(
+                    &process,
+                    Box::new(move || {
+                        let _ = mail.send(Message::PodEnded(id));
+                    }),
+                );
+            }
+            Effect::WatchTurn(kick, process) => {
+                self.turn = Some((kick.clone(), process.clone()));
+                let mail = self.mail.clone();
+                self.ports.processes.when_ended(
+                    &process,
+                    Box::new(move || {
+                        let _ = mail.send(Message::TurnEnded(kick, TurnOutcome::Unknown));
+                    }),
+                );
+            }
+            Effect::Record(record) => self.append(&[record]),
+            Effect::SaveLedger(ledger) => self.keep(|store| store.save_ledger(&ledger)),
+            Effect::SaveSeen(seen) => {
+                let now = self.now();
+                self.keep(|store| store.save_seen(&seen, now));
+            }
+            Effect::SavePods(pods) => {
+                if let Err(error) = self.ports.state.save_pods(&pods) {
+                    tracing::warn!(%error, "the register of Pods could not be kept");
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, write: impl FnOnce(&mut dyn crate::ports::Store) -> Result<(), crate::ports::StoreError>) {
+        if let Some(store) = &mut self.ports.store
+            && let Err(error) = write(store.as_mut())
+        {
+            self.store_trouble = Some(error.to_string());
+        }
+    }
+
+    fn read(&mut self, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
+        if self.reading_is_put_off(&paths) {
+            return;
+        }
+        let entries = paths.into_iter().map(|path| (path.clone(), self.ports.tickets.read(&path))).collect();
+        events.push_back(Event::FilesRead { entries, full: false });
+    }
+
+    fn read_all(&mut self, events: &mut VecDeque<Event>) {
+        // The empty path stands for all of them.
+        if self.reading_is_put_off(&[std::path::PathBuf::new()]) {
+            return;
+        }
+        match self.ports.tickets.scan() {
+            Ok(entries) => events.push_back(Event::FilesRead { entries, full: true }),
+            // The folder itself is gone or unreadable: what was known stays until it can be read again.
+            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+        }
+    }
+
+    fn stamp(&mut self, effect: Effect, events: &mut VecDeque<Event>) {
+        if self.obstacle_now().is_some() {
+            self.put_off_stamps.push(effect);
+            return;
+        }
+        let Effect::StampQueued { path, by, since, always } = effect else { return };
+        let now = self.now();
+        let result = self.ports.tickets.edit(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
+        match result {
+            Ok((_, ticket)) => events.push_back(Event::TicketWritten { ticket, by: Actor::Daemon }),
+            Err(EditError::Absent(_)) => {}
+            Err(error) => {
+                let id = match self.engine.backlog().at(&path) {
+                    Some(crate::ports::Entry::Ticket(ticket)) => ticket.id.clone(),
+                    _ => return,
+                };
+                events.push_back(Event::StampFailed { id, why: error.to_string() });
+            }
+        }
+    }
+
+    /// Everything a kick rests on, anew: what the watcher has reported meanwhile, the items' files, the main worktree.
+    fn refresh(&mut self, kick: KickId, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
+        let mut reported = self.reported();
+        reported.extend(paths);
+        self.read(reported, events);
+        if self.engine.policy().dirty_workspace != DirtyGate::Off {
+            events.push_back(Event::Probed(self.ports.worktree.dirty()));
+        }
+        events.push_back(Event::Refreshed(kick));
+    }
+
+    /// Takes the watcher's notices out of the inbox, ahead of what else is waiting there.
+    pub(super) fn reported(&mut self) -> Vec<std::path::PathBuf> {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.waiting.push_back(message);
+        }
+        let mut reported = Vec::new();
+        self.waiting.retain_mut(|message| match message {
+            Message::Paths(paths) => {
+                reported.append(paths);
+                false
+            }
+            _ => true,
+        });
+        reported
+    }
+}

@@ -1,0 +1,196 @@
+//! The verbs that write ticket files: read fresh, decide by the core, compare and swap, tell the engine. One path for
+//! the daemon and for a command's own host.
+
+use std::path::PathBuf;
+
+use crate::domain::accept::acceptable;
+use crate::domain::classify::clock;
+use crate::domain::edit::Change;
+use crate::domain::engine::{Actor, Event};
+use crate::domain::gates::Ground;
+use crate::domain::lifecycle::{plan_move, settable};
+use crate::domain::obstruction::refuse_write;
+use crate::domain::policy::DirtyGate;
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{State, Ticket, TicketId};
+use crate::ports::{Acceptance, EditError, Entry};
+
+use super::Host;
+
+/// Why a verb did nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum VerbError {
+    /// A rule.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The file.
+    #[error(transparent)]
+    Edit(EditError),
+    /// The world outside.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<EditError> for VerbError {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Refused(refusal) => VerbError::Refused(refusal),
+            other => VerbError::Edit(other),
+        }
+    }
+}
+
+impl From<Refusal> for VerbError {
+    fn from(refusal: Refusal) -> Self {
+        VerbError::Refused(refusal)
+    }
+}
+
+/// A move to another state.
+#[derive(Clone, Debug)]
+pub struct MoveRequest {
+    /// Which ticket.
+    pub id: TicketId,
+    /// Where to.
+    pub to: State,
+    /// Under whose name.
+    pub by: String,
+    /// Past the rules.
+    pub force: bool,
+    /// Why, in the mover's words.
+    pub reason: Option<String>,
+    /// Who asks.
+    pub actor: Actor,
+}
+
+/// An acceptance.
+#[derive(Clone, Debug)]
+pub struct AcceptRequest {
+    /// Which ticket.
+    pub id: TicketId,
+    /// Under whose name.
+    pub by: String,
+    /// Who asks.
+    pub actor: Actor,
+}
+
+impl Host {
+    /// Moves a ticket by the lifecycle's rules. To `inprogress` without force it is [`Host::accept`].
+    pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<(Ticket, Ticket), VerbError> {
+        if request.to == State::Inprogress && !request.force {
+            let accept = AcceptRequest { id: request.id.clone(), by: request.by.clone(), actor: request.actor.clone() };
+            return self.accept(&accept).map(|(before, after, _)| (before, after));
+        }
+        let path = self.writable(&request.id)?;
+        let now = self.now();
+        let (before, after) = self
+            .ports
+            .tickets
+            .edit(&path, &mut |fresh| plan_move(fresh, request.to, &request.by, now, request.force))?;
+        let from = before.state.map_or("an unreadable state", State::as_str);
+        let forced = if request.force { " (forced)" } else { "" };
+        let reason = request.reason.as_deref().map(|r| format!(": {r}")).unwrap_or_default();
+        let note = format!("{} STATE {from} -> {} by {}{forced}{reason}", clock(now), request.to, request.by);
+        self.written(&path, after.clone(), request.actor.clone(), Some(&note));
+        Ok((before, after))
+    }
+
+    /// Accepts a ticket: under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
+    pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Ticket, Ticket, Acceptance), VerbError> {
+        let path = self.writable(&request.id)?;
+        let lock = self.ports.state.accept_lock();
+        let _lock = lock.map_err(|error| VerbError::Failed(format!("the accept lock could not be taken: {error}")))?;
+        self.freshen(&path);
+        let now = self.now();
+        let before = self.engine.backlog().get(&request.id).cloned();
+        let ground =
+            Ground { backlog: self.engine.backlog(), facts: self.engine.facts(), policy: self.engine.policy() };
+        let mut judge = |fresh: &Ticket| acceptable(fresh, ground);
+        // An acceptance that is on record already is a refusal here, and a confirmation only for a start.
+        if let Some(known) = &before {
+            judge(known)?;
+        }
+        let (proof, after) = Acceptance::record(self.ports.tickets.as_ref(), &path, &request.by, now, &mut judge)?;
+        let before = before.unwrap_or_else(|| after.clone());
+        let note = format!("{} STATE queued -> inprogress by {}: accepted", clock(now), request.by);
+        self.written(&path, after.clone(), request.actor.clone(), Some(&note));
+        Ok((before, after, proof))
+    }
+
+    /// Sets frontmatter keys other than the state.
+    pub fn set_keys(&mut self, id: &TicketId, changes: &[Change], actor: Actor) -> Result<(Ticket, Ticket), VerbError> {
+        changes.iter().try_for_each(|change| settable(change.key()))?;
+        let path = self.writable(id)?;
+        let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
+        self.written(&path, after.clone(), actor, None);
+        Ok((before, after))
+    }
+
+    /// Creates a ticket file. Returns it as it reads.
+    pub fn create(&mut self, id: &TicketId, text: &str, actor: Actor) -> Result<Ticket, VerbError> {
+        self.refuse_while_obstructed()?;
+        let path =
+            self.ports.tickets.create(id, text).map_err(|error| {
+                VerbError::Failed(format!("the ticket file for `{id}` could not be created: {error}"))
+            })?;
+        match self.ports.tickets.read(&path) {
+            Entry::Ticket(ticket) => {
+                self.written(&path, ticket.clone(), actor, None);
+                Ok(ticket)
+            }
+            _ => Err(VerbError::Failed(format!("{} was written and cannot be read back", path.display()))),
+        }
+    }
+
+    /// The path of the one readable ticket with this id.
+    fn writable(&mut self, id: &TicketId) -> Result<PathBuf, VerbError> {
+        self.refuse_while_obstructed()?;
+        let backlog = self.engine.backlog();
+        if let Some(ticket) = backlog.get(id) {
+            return Ok(ticket.path.clone());
+        }
+        let faults = backlog.faults().into_iter().filter(|fault| fault.id == *id);
+        let lines: Vec<_> = faults
+            .map(|f| match (f.error.line, f.error.column) {
+                (0, _) => format!("{}: {}", f.path.display(), f.error.message),
+                (line, column) => format!("{}:{line}:{column}: {}", f.path.display(), f.error.message),
+            })
+            .collect();
+        if lines.is_empty() {
+            let refusal = Refusal::new(format!("there is no ticket `{id}`"));
+            return Err(refusal.hint("`yoi list --all` shows every id").into());
+        }
+        Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
+    }
+
+    fn refuse_while_obstructed(&mut self) -> Result<(), VerbError> {
+        match self.obstacle_now() {
+            Some(what) => Err(refuse_write(&what).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Fresh data for a decision: what the watcher has reported meanwhile, the ticket's file, the main worktree.
+    fn freshen(&mut self, path: &std::path::Path) {
+        if self.resident {
+            let mut paths = self.reported();
+            paths.push(path.to_owned());
+            let entries = paths.into_iter().map(|path| (path.clone(), self.ports.tickets.read(&path))).collect();
+            self.tell(Event::FilesRead { entries, full: false });
+        }
+        if self.engine.policy().dirty_workspace != DirtyGate::Off {
+            let dirty = self.ports.worktree.dirty();
+            self.tell(Event::Probed(dirty));
+        }
+    }
+
+    /// Frontmatter first, thread after: a crash between the two leaves a missing note, never a false one.
+    fn written(&mut self, path: &std::path::Path, ticket: Ticket, by: Actor, note: Option<&str>) {
+        if let Some(note) = note
+            && let Err(error) = self.ports.tickets.note(path, note)
+        {
+            tracing::warn!(%error, path = %path.display(), "the note could not be added to the thread");
+        }
+        self.tell(Event::TicketWritten { ticket, by });
+    }
+}

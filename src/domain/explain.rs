@@ -1,0 +1,146 @@
+//! `yoi why`: the explanation of one ticket from recorded evidence, a sentence each.
+//!
+//! Must not know: how it is printed. Promise 3 of DESIGN.md.
+
+use super::classify::{Class, clock};
+use super::engine::{Engine, LastDecision, Orchestrator, Reach, Row};
+use super::facts::Dirty;
+use super::gates::dirty_evidence;
+use super::policy::DirtyGate;
+use super::ticket::{State, Timestamp};
+
+/// Explains why the ticket of this row is where it is, and what happens next.
+pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
+    let mut lines = Vec::new();
+    state(row, &mut lines);
+    class(row, &mut lines);
+    gates(engine, row, &mut lines);
+    notes(row, &mut lines);
+    next(engine, row, now, &mut lines);
+    for problem in &row.ticket.problems {
+        let place = if problem.line > 0 { format!("line {}: ", problem.line) } else { String::new() };
+        lines.push(format!("The file has a fault: {place}{}.", problem.message.trim_end_matches('.')));
+    }
+    lines
+}
+
+fn state(row: &Row<'_>, lines: &mut Vec<String>) {
+    let ticket = row.ticket;
+    let stamps = &ticket.stamps;
+    let Some(state) = ticket.state else {
+        lines.push("It has no state that can be read, so nothing happens to it.".into());
+        return;
+    };
+    let by = |name: &Option<String>| name.as_ref().map(|n| format!(" by {n}")).unwrap_or_default();
+    let at = |time: Option<Timestamp>| time.map(|t| format!(" since {}", clock(t))).unwrap_or_default();
+    lines.push(match state {
+        State::Queued => {
+            let missing = if stamps.queued_at.is_none() { "; queued_at is missing" } else { "" };
+            format!("It is queued{}{}{missing}.", at(stamps.queued_at), by(&stamps.queued_by))
+        }
+        State::Inprogress if ticket.acceptance_recorded() => {
+            format!("It is inprogress, accepted{}{}.", by(&stamps.accepted_by), at(stamps.accepted_at))
+        }
+        State::Planning => "It is in planning: a person makes it ready, then queues it.".into(),
+        State::Ready => "It is ready: nobody has queued it.".into(),
+        other => format!("It is {other}."),
+    });
+}
+
+fn class(row: &Row<'_>, lines: &mut Vec<String>) {
+    if let Some(classified) = &row.class {
+        let evidence: Vec<_> = classified.evidence.iter().map(ToString::to_string).collect();
+        lines.push(format!("Its class is {}: {}.", classified.class, evidence.join("; ")));
+    }
+}
+
+fn gates(engine: &Engine, row: &Row<'_>, lines: &mut Vec<String>) {
+    if row.ticket.state != Some(State::Queued) {
+        return;
+    }
+    if row.holds.is_empty() {
+        lines.push("No gate holds it.".into());
+    }
+    lines.extend(row.holds.iter().map(|hold| format!("The {} gate holds it: {}.", hold.gate, hold.evidence)));
+    lines.extend(dirty_remark(engine));
+}
+
+/// What is to be said of the dirty-workspace gate where it holds nothing.
+pub fn dirty_remark(engine: &Engine) -> Option<String> {
+    match engine.policy().dirty_workspace {
+        DirtyGate::Off => Some("The dirty_workspace gate is off: uncommitted changes are not looked at.".into()),
+        DirtyGate::Warn => {
+            dirty_evidence(&engine.facts().dirty).map(|e| format!("The dirty_workspace gate only warns: {e}."))
+        }
+        DirtyGate::Block if engine.facts().dirty == Dirty::NotProbed => {
+            Some("There is no git here, so the dirty_workspace gate holds nothing.".into())
+        }
+        DirtyGate::Block => None,
+    }
+}
+
+fn notes(row: &Row<'_>, lines: &mut Vec<String>) {
+    let Some(note) = row.note else { return };
+    if let Some(order) = note.order {
+        lines.push(format!("The Orchestrator planned it as number {order}."));
+    }
+    if let Some(waiting) = &note.waiting {
+        lines.push(format!(
+            "The Orchestrator lets it wait ({}): {}.",
+            waiting.kind,
+            waiting.detail.trim_end_matches('.')
+        ));
+    }
+    if let Some(awaited) = &note.awaited {
+        lines.push(format!("The Orchestrator awaits its step `{}` until {}.", awaited.step, clock(awaited.due)));
+    }
+}
+
+fn next(engine: &Engine, row: &Row<'_>, now: Timestamp, lines: &mut Vec<String>) {
+    let Some(class) = row.class.as_ref().map(|c| c.class) else { return };
+    let summary = engine.summary(now);
+    if let Reach::No(why) = summary.reach {
+        lines.push(format!("Nobody is kicked for it: {why}."));
+        return;
+    }
+    if class == Class::ActiveInprogress {
+        lines.push("Nothing is to be decided about it until the delegated step ends.".into());
+        return;
+    }
+    let list = engine.attention(false, now);
+    if let Some(place) = list.items.iter().position(|item| item.id == row.ticket.id) {
+        let seen = if list.items[place].seen {
+            "; a turn has already ended without doing anything about it, so it is handed over again only with something new"
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "It is number {} of {} on the Orchestrator's attention list{seen}.",
+            place + 1,
+            list.items.len()
+        ));
+    } else if let Some(held) = list.held.iter().find(|held| held.id == row.ticket.id) {
+        lines.push(format!("It is not on the Orchestrator's attention list: {}.", held.reason));
+    }
+    match summary.orchestrator {
+        Orchestrator::Busy(turn) => {
+            lines.push(format!("The Orchestrator is at work since {} (kick {}).", clock(turn.since), turn.kick.0));
+        }
+        Orchestrator::Preparing { .. } => lines.push("A kick is being prepared.".into()),
+        Orchestrator::Idle { since } => lines.push(format!("The Orchestrator is idle since {}.", clock(*since))),
+    }
+    lines.extend(summary.last_decision.map(last));
+}
+
+/// The last decision in a sentence.
+pub fn last(decision: &LastDecision) -> String {
+    let causes: Vec<_> = decision.causes.iter().map(|c| c.as_str()).collect();
+    format!(
+        "The last decision, at {} by {}, was row {}: {} ({}).",
+        clock(decision.at),
+        causes.join(", "),
+        decision.row,
+        decision.decision,
+        decision.detail
+    )
+}

@@ -1,0 +1,148 @@
+//! The client's end, for commands: one connection, blocking.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::{Request as HttpRequest, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::UnixStream;
+use tokio::runtime::Runtime;
+
+use crate::api::failure::Failure;
+use crate::api::request::Request;
+
+/// How long a daemon may take to answer at all before it counts as stuck (DESIGN.md 8).
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long an answer may take once the daemon has shown that it is alive.
+const LONG_PATIENCE: Duration = Duration::from_mins(1);
+
+/// A connection to a daemon.
+pub struct Client {
+    runtime: Runtime,
+    sender: http1::SendRequest<Full<Bytes>>,
+    socket: PathBuf,
+}
+
+impl Client {
+    /// Connects. An error of the kinds `NotFound` and `ConnectionRefused` says that nobody listens.
+    pub fn connect(socket: &Path) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let sender = runtime.block_on(async {
+            let stream = tokio::time::timeout(PATIENCE, UnixStream::connect(socket)).await??;
+            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+            tokio::spawn(connection);
+            Ok::<_, io::Error>(sender)
+        })?;
+        Ok(Self { runtime, sender, socket: socket.to_owned() })
+    }
+
+    /// Whether the daemon answers within 5 s.
+    pub fn check(&mut self) -> Result<(), Failure> {
+        self.exchange("GET", "/healthz", String::new(), PATIENCE).map(drop)
+    }
+
+    /// Sends a request, and returns its answer or its failure.
+    pub fn call(&mut self, request: &Request) -> Result<Value, Failure> {
+        let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
+        self.exchange("POST", "/api/requests", body, LONG_PATIENCE)
+    }
+
+    /// Asks the daemon to end; returns its answer.
+    pub fn stop(&mut self) -> Result<Value, Failure> {
+        self.exchange("POST", "/api/stop", String::new(), PATIENCE)
+    }
+
+    /// Streams the history from `after` on, a JSON text a record, until `line` returns false or the daemon ends.
+    pub fn follow(
+        &mut self,
+        after: i64,
+        ticket: Option<&str>,
+        mut line: impl FnMut(&str) -> bool,
+    ) -> Result<(), Failure> {
+        let ticket = ticket.map(|id| format!("&ticket={}", encode(id))).unwrap_or_default();
+        let request = self.request("GET", &format!("/api/events?after={after}{ticket}"), String::new())?;
+        let socket = self.socket.clone();
+        let Self { runtime, sender, .. } = self;
+        runtime.block_on(async {
+            let mut response = sender.send_request(request).await.map_err(|error| gone(&socket, &error))?;
+            let mut rest: Vec<u8> = Vec::new();
+            while let Some(frame) = response.body_mut().frame().await {
+                let frame = frame.map_err(|error| gone(&socket, &error))?;
+                let Some(data) = frame.data_ref() else { continue };
+                rest.extend_from_slice(data);
+                while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+                    let text = String::from_utf8_lossy(&rest.drain(..=end).collect::<Vec<_>>()).into_owned();
+                    if let Some(json) = text.strip_prefix("data: ")
+                        && !line(json.trim_end())
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn request(&self, method: &str, path: &str, body: String) -> Result<HttpRequest<Full<Bytes>>, Failure> {
+        HttpRequest::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "yoi")
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|error| Failure::failed(format!("{}: {error}", self.socket.display())))
+    }
+
+    fn exchange(&mut self, method: &str, path: &str, body: String, patience: Duration) -> Result<Value, Failure> {
+        let request = self.request(method, path, body)?;
+        let socket = self.socket.clone();
+        let Self { runtime, sender, .. } = self;
+        runtime.block_on(async {
+            let answered = tokio::time::timeout(patience, async {
+                let response = sender.send_request(request).await.map_err(|error| gone(&socket, &error))?;
+                read(&socket, response).await
+            });
+            answered.await.unwrap_or_else(|_| {
+                let seconds = patience.as_secs();
+                let message = format!("{}: the daemon did not answer within {seconds} s", socket.display());
+                Err(Failure::failed(message).hint("`yoi logs` may say what keeps it; `yoi down` ends it"))
+            })
+        })
+    }
+}
+
+async fn read(socket: &Path, response: Response<Incoming>) -> Result<Value, Failure> {
+    let status = response.status();
+    let body = response.into_body().collect().await.map_err(|error| gone(socket, &error))?.to_bytes();
+    if status == StatusCode::OK {
+        let strange = |error| Failure::failed(format!("{}: the answer is no JSON: {error}", socket.display()));
+        return serde_json::from_slice(&body).map_err(strange);
+    }
+    Err(serde_json::from_slice::<Failure>(&body).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(&body);
+        Failure::failed(format!("the daemon answered {status}: {text}"))
+            .hint("is the daemon of another version? restart it with `yoi down` and `yoi up`")
+    }))
+}
+
+fn gone(socket: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()))
+}
+
+/// Percent-encodes what is not plainly safe in a query.
+fn encode(text: &str) -> String {
+    use std::fmt::Write;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}

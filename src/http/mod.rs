@@ -1,0 +1,6 @@
+//! Floor 5: HTTP on the workspace's Unix socket, both ends. Requests and answers are those of `api`.
+//!
+//! Must not know: any rule; where the socket lies.
+
+pub mod client;
+pub mod server;

@@ -1,0 +1,154 @@
+//! The server's end: each request visits the host, which is one thread's own, and waits for its answer.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use axum::extract::{Path as UrlPath, Query as UrlQuery, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+
+use crate::api;
+use crate::api::failure::{Failure, FailureKind};
+use crate::api::request::{HookRequest, Request};
+use crate::daemon::{Host, Message, Stop};
+use crate::domain::ticket::TicketId;
+use crate::ports::Query;
+
+/// How long a visit may wait for its turn before the caller is told that the daemon is stuck.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How many records one look at the store hands over.
+const CHUNK: usize = 500;
+
+/// Listens on the socket, and serves until the process ends. A file left there by a killed daemon is replaced: the
+/// caller holds the daemon's lock.
+pub async fn serve(socket: &Path, mail: Sender<Message>) -> io::Result<()> {
+    let listener = bind(socket)?;
+    let router = Router::new()
+        .route("/healthz", get(|| async { Json(json!({"ok": true})) }))
+        .route("/api/requests", post(requests))
+        .route("/api/lifecycle/{boundary}", post(lifecycle))
+        .route("/api/events", get(events))
+        .route("/api/stop", post(stop))
+        .with_state(mail);
+    axum::serve(listener, router).await
+}
+
+/// Binds under another name first, so that the socket is never there with another mode than 0600.
+fn bind(socket: &Path) -> io::Result<UnixListener> {
+    let staged = socket.with_extension("new");
+    let _ = std::fs::remove_file(&staged);
+    let listener = UnixListener::bind(&staged)?;
+    std::fs::set_permissions(&staged, std::fs::Permissions::from_mode(0o600))?;
+    std::fs::rename(&staged, socket)?;
+    Ok(listener)
+}
+
+async fn visit<T: Send + 'static>(
+    mail: &Sender<Message>,
+    call: impl FnOnce(&mut Host) -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let (answer, answered) = oneshot::channel();
+    let message = Message::Visit(Box::new(move |host| {
+        let _ = answer.send(call(host));
+    }));
+    mail.send(message).map_err(|_| Failure::failed("the daemon is stopping"))?;
+    match tokio::time::timeout(PATIENCE, answered).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(_)) => Err(Failure::failed("the daemon stopped before it answered")),
+        Err(_) => Err(Failure::failed("the daemon did not answer within a minute; `yoi logs` may say what keeps it")),
+    }
+}
+
+fn answer(result: Result<Value, Failure>) -> Response {
+    match result {
+        Ok(value) => Json(value).into_response(),
+        Err(failure) => {
+            let status = StatusCode::from_u16(failure.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            (status, Json(failure)).into_response()
+        }
+    }
+}
+
+async fn requests(State(mail): State<Sender<Message>>, body: Json<Request>) -> Response {
+    let Json(request) = body;
+    answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
+}
+
+async fn lifecycle(State(mail): State<Sender<Message>>, UrlPath(boundary): UrlPath<String>) -> Response {
+    let request = match boundary.as_str() {
+        "user-kick" => Request::Kick { dry_run: false },
+        other => Request::Hook(HookRequest { event: other.to_owned(), ..HookRequest::default() }),
+    };
+    answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
+}
+
+async fn stop(State(mail): State<Sender<Message>>) -> Response {
+    answer(match mail.send(Message::Stop(Stop::Asked)) {
+        Ok(()) => Ok(json!({"version": 1, "pid": std::process::id()})),
+        Err(_) => Err(Failure { kind: FailureKind::Failed, ..Failure::failed("the daemon is stopping already") }),
+    })
+}
+
+/// Which part of the history is streamed.
+#[derive(Deserialize)]
+struct Wanted {
+    after: Option<i64>,
+    ticket: Option<String>,
+}
+
+/// The history after a number, then what is appended to it, as Server-Sent Events whose ids are the numbers.
+async fn events(State(mail): State<Sender<Message>>, UrlQuery(wanted): UrlQuery<Wanted>) -> Response {
+    let (tell, told) = mpsc::unbounded_channel::<i64>();
+    let (lines, stream) = mpsc::unbounded_channel();
+    let registered = visit(&mail, move |host| {
+        // What is there already is handed over by the first look.
+        let _ = tell.send(0);
+        host.listen(Box::new(move |newest| tell.send(newest).is_ok()));
+    })
+    .await;
+    if let Err(failure) = registered {
+        return answer(Err(failure));
+    }
+    tokio::spawn(pass_on(mail, wanted, told, lines));
+    let stream = UnboundedReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
+    Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
+}
+
+async fn pass_on(
+    mail: Sender<Message>,
+    wanted: Wanted,
+    mut told: mpsc::UnboundedReceiver<i64>,
+    lines: mpsc::UnboundedSender<SseEvent>,
+) {
+    let mut last = wanted.after.unwrap_or(0);
+    let ticket = wanted.ticket.map(TicketId::new);
+    while told.recv().await.is_some() {
+        loop {
+            let query = Query { after: Some(last), ticket: ticket.clone(), ..Query::default() };
+            let read = move |host: &mut Host| host.ports().store.as_ref().map(|store| store.records(&query));
+            let Ok(Some(Ok(mut records))) = visit(&mail, read).await else { return };
+            records.truncate(CHUNK);
+            let Some(newest) = records.last().map(|stored| stored.seq) else { break };
+            last = newest;
+            for stored in records {
+                let id = stored.seq.to_string();
+                let data = serde_json::to_string(&api::event(stored)).unwrap_or_default();
+                if lines.send(SseEvent::default().id(id).data(data)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}

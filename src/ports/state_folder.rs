@@ -1,0 +1,39 @@
+//! The workspace's state folder: what must survive the daemon, and is no history.
+//!
+//! Must not know: where it lies. DESIGN.md section 9.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::facts::Pod;
+
+/// A held kernel lock; let go when dropped.
+pub trait Held: Send {}
+
+/// The state folder.
+pub trait StateFolder: Send + Sync {
+    /// The registered Pods as last kept (alive or not).
+    fn pods(&self) -> io::Result<Vec<Pod>>;
+
+    /// Keeps the register.
+    fn save_pods(&self, pods: &[Pod]) -> io::Result<()>;
+
+    /// The turn that was running when last kept.
+    fn turn(&self) -> io::Result<Option<RunningTurn>>;
+
+    /// Keeps the running turn; None when none is.
+    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()>;
+
+    /// Writes the work list of a kick as JSON; removed after the turn.
+    fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf>;
+
+    /// Removes it.
+    fn remove_kick(&self, kick: &KickId) -> io::Result<()>;
+
+    /// Where the turn's output goes.
+    fn kick_log(&self, kick: &KickId) -> PathBuf;
+
+    /// The workspace's accept lock, waited for: held from the first gate to the record (DESIGN.md 6.1).
+    fn accept_lock(&self) -> io::Result<Box<dyn Held>>;
+}

@@ -1,0 +1,229 @@
+//! From a file's bytes to a ticket: the keys of DESIGN.md 2.1, with the ticket's own faults as `problems`.
+//!
+//! Must not know: files, the current time, what a state allows.
+
+mod meaning;
+mod remarks;
+
+use std::path::PathBuf;
+
+use serde_yaml::Mapping;
+
+use super::document::{Contents, Document, Field, Text};
+use super::keys::KeyMap;
+use super::timestamp;
+use crate::domain::ticket::{Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp};
+
+/// What a file in the ticket folder is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all files are tickets: a box would cost one allocation each")]
+pub enum Reading {
+    /// A ticket, perhaps with problems.
+    Ticket(Ticket),
+    /// A file without frontmatter.
+    NotATicket,
+    /// Frontmatter in a form that yoi does not read, or that is broken.
+    Unreadable(Diagnostic),
+}
+
+/// Reads a ticket. `id` and `path` are the caller's, from where the file lies.
+pub fn read(bytes: &[u8], id: TicketId, path: PathBuf, keys: &KeyMap) -> Reading {
+    match Document::read(bytes) {
+        Contents::Document(document) => Reading::Ticket(ticket(&document, bytes, id, path, keys)),
+        Contents::NoFrontmatter(_) => Reading::NotATicket,
+        Contents::Unsupported(message) => Reading::Unreadable(Diagnostic { line: 1, column: 1, message }),
+        Contents::Invalid(error) => Reading::Unreadable(error),
+    }
+}
+
+fn ticket(document: &Document, bytes: &[u8], id: TicketId, path: PathBuf, keys: &KeyMap) -> Ticket {
+    let mut reader = Reader { document, problems: Vec::new() };
+    let mut ticket = Ticket {
+        id,
+        path,
+        title: reader.title(),
+        state: reader.state(keys),
+        priority: reader.priority(),
+        labels: reader.list("labels"),
+        stamps: reader.stamps(),
+        orphan_status: reader.orphan_status(),
+        depends_on: reader.ids("depends_on"),
+        conflicts_with: reader.ids("conflicts_with"),
+        touches: reader.list("touches"),
+        human_gate: reader.human_gate(),
+        repo: reader.text("repo"),
+        requires: reader.list("requires"),
+        parent: reader.text("parent").map(TicketId::new),
+        children: reader.ids("children"),
+        github: reader.text("github"),
+        pr: reader.text("pr"),
+        problems: Vec::new(),
+        content: Digest::of(bytes),
+        meaning: meaning::digest(document),
+    };
+    reader.problems.extend(remarks::cut_values(document));
+    reader.problems.sort();
+    ticket.problems = reader.problems;
+    ticket
+}
+
+/// The ticket's own faults in a document, without making a ticket of it.
+pub fn problems(bytes: &[u8], keys: &KeyMap) -> Vec<Diagnostic> {
+    match read(bytes, TicketId::new(""), PathBuf::new(), keys) {
+        Reading::Ticket(ticket) => ticket.problems,
+        _ => Vec::new(),
+    }
+}
+
+struct Reader<'d> {
+    document: &'d Document<'d>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, place: &Text, message: String) {
+        self.problems.push(Diagnostic { line: place.line, column: place.column, message });
+    }
+
+    fn missing(&mut self, message: String) {
+        self.problems.push(Diagnostic { line: 1, column: 1, message });
+    }
+
+    /// One text; a list or mapping in its place is a problem.
+    fn one(&mut self, key: &str) -> Option<Text> {
+        match self.document.field(key) {
+            Field::Missing | Field::Null => None,
+            Field::Text(text) => Some(text),
+            Field::Other(what) => {
+                let message = format!("`{key}` is {}; one text is expected here", what.text);
+                self.problem(&what, message);
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        self.one(key).map(|text| text.text).filter(|text| !text.trim().is_empty())
+    }
+
+    fn title(&mut self) -> String {
+        let before = self.problems.len();
+        let title = self.text("title").unwrap_or_default();
+        if title.is_empty() && self.problems.len() == before {
+            self.missing("there is no `title`".into());
+        }
+        title
+    }
+
+    fn state(&mut self, keys: &KeyMap) -> Option<State> {
+        let key = &keys.state_key;
+        let before = self.problems.len();
+        let Some(text) = self.one(key).filter(|text| !text.text.trim().is_empty()) else {
+            if self.problems.len() == before {
+                self.missing(format!("there is no `{key}`: one of {}", keys.names()));
+            }
+            return None;
+        };
+        let state = keys.state(text.text.trim());
+        if state.is_none() {
+            self.problem(&text, format!("`{}` is not a known state: {key} is one of {}", text.text, keys.names()));
+        }
+        state
+    }
+
+    fn priority(&mut self) -> Priority {
+        let Some(text) = self.one("priority").filter(|text| !text.text.is_empty()) else { return Priority::default() };
+        text.text.trim().parse().unwrap_or_else(|message: String| {
+            self.problem(&text, format!("{message}; read as P2"));
+            Priority::default()
+        })
+    }
+
+    fn list(&mut self, key: &str) -> Vec<String> {
+        let (texts, odd) = self.document.list(key);
+        for item in odd {
+            let message = format!("`{key}` holds {} where a text is expected; it is left out", item.text);
+            self.problem(&item, message);
+        }
+        texts.into_iter().map(|text| text.text).collect()
+    }
+
+    fn ids(&mut self, key: &str) -> Vec<TicketId> {
+        self.list(key).into_iter().map(TicketId::new).collect()
+    }
+
+    fn stamps(&mut self) -> Stamps {
+        Stamps {
+            created_at: self.timestamp("created_at"),
+            updated_at: self.timestamp("updated_at"),
+            queued_by: self.text("queued_by"),
+            queued_at: self.timestamp("queued_at"),
+            accepted_by: self.text("accepted_by"),
+            accepted_at: self.timestamp("accepted_at"),
+        }
+    }
+
+    fn timestamp(&mut self, key: &str) -> Option<Timestamp> {
+        let text = self.one(key).filter(|text| !text.text.trim().is_empty())?;
+        match timestamp::read(&text.text) {
+            timestamp::Reading::Exact(moment) => Some(moment),
+            timestamp::Reading::Odd(moment) => {
+                let read = moment.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true);
+                self.problem(&text, format!("`{key}` is not RFC 3339; read as {read}"));
+                Some(moment)
+            }
+            timestamp::Reading::Unreadable => {
+                let example = "2026-11-30T08:00:00Z";
+                self.problem(&text, format!("`{key}`: `{}` is no timestamp; write it like {example}", text.text));
+                None
+            }
+        }
+    }
+
+    fn orphan_status(&mut self) -> Option<OrphanStatus> {
+        let text = self.one("orphan_status").filter(|text| !text.text.trim().is_empty())?;
+        match text.text.trim() {
+            "orphan" => Some(OrphanStatus::Orphan),
+            "needs_human" => Some(OrphanStatus::NeedsHuman),
+            other => {
+                let message = format!("`orphan_status`: `{other}` is neither orphan nor needs_human; read as absent");
+                self.problem(&text, message);
+                None
+            }
+        }
+    }
+
+    /// Any value but false and nothing holds the ticket.
+    fn human_gate(&mut self) -> Option<String> {
+        match self.document.field("human_gate") {
+            Field::Missing | Field::Null => None,
+            Field::Other(_)
+                if self.document.value("human_gate").is_some_and(|v| v.as_mapping().is_some_and(Mapping::is_empty)) =>
+            {
+                None
+            }
+            Field::Other(what) => {
+                let (texts, odd) = self.document.list("human_gate");
+                let named: Vec<String> = texts.into_iter().map(|t| t.text).collect();
+                match (named.is_empty(), odd.is_empty()) {
+                    (true, true) => None,
+                    (true, false) => Some(what.text),
+                    _ => Some(named.join(", ")),
+                }
+            }
+            Field::Text(text) => {
+                let gate = text.text.trim();
+                let off = gate.is_empty() || gate.eq_ignore_ascii_case("false");
+                if matches!(gate.to_ascii_lowercase().as_str(), "no" | "off" | "n") {
+                    let message =
+                        format!("`human_gate: {gate}` holds the ticket, as any text does; write false to open it");
+                    self.problem(&text, message);
+                }
+                (!off).then(|| gate.to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! One integration binary: the program from outside, and the shape of its source.
+
+// The attribute tells clippy that helpers are tests too, and may panic.
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tidy;
