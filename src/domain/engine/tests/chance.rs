@@ -12,7 +12,7 @@ use super::scripts::lazy;
 use crate::domain::backlog::{Backlog, Entry};
 use crate::domain::facts::Dirty;
 use crate::domain::kick::{Boundary, Decision};
-use crate::domain::policy::{KickPolicy, Policy};
+use crate::domain::policy::{Capacity, KickPolicy, Policy};
 use crate::domain::sample::{accepted, ids, queued, texts, ticket, with};
 use crate::domain::ticket::State;
 use crate::domain::workset::WaitKind;
@@ -105,7 +105,7 @@ fn run(seed: u64) {
     let mut dice = Dice(seed);
     let reoffer_idle = seed.is_multiple_of(3).then(|| TimeDelta::minutes(10));
     let kick = KickPolicy { max_items: dice.of(&[1, 2, 10]), reoffer_idle, ..KickPolicy::default() };
-    let policy = Policy { kick, max_inprogress: dice.of(&[None, Some(1)]), ..Policy::default() };
+    let policy = Policy { kick, capacity: Capacity { max_inprogress: dice.of(&[None, Some(1)]) }, ..Policy::default() };
     let depends = with(ticket("d", State::Ready), |t| t.depends_on = ids(&["a"]));
     let mut host = Host::new(policy, [queued("a"), accepted("b"), queued("c"), depends]);
     let mut hidden = BTreeMap::new();
