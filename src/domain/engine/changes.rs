@@ -91,6 +91,8 @@ impl Engine {
             }
         }
         if from != to || before.map(needs_human) != after.map(needs_human) {
+            // Whoever took `needs-human` off, the ticket may be on the list now.
+            self.stirred = true;
             let seen = after.map(|ticket| last_seen(ticket, now));
             self.want(Effect::SaveSeen(vec![(diff.id.clone(), seen)]));
         }

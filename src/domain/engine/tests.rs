@@ -2,6 +2,7 @@
 
 mod acts;
 mod bounds;
+mod chance;
 mod clock;
 mod diligent;
 mod files;

@@ -116,6 +116,19 @@ fn unreadable_at_the_start_and_mended_later_is_no_entry() {
 }
 
 #[test]
+fn what_was_out_of_sight_is_decided_on_when_it_is_back() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    let whole = Some(Entry::Ticket(host.ticket("a")));
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.save(PATH, Some(Host::unreadable("a")));
+    host.run(60);
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("nothing_queued"), "the back-off ended on nothing");
+    host.save(PATH, whole);
+    host.run(1);
+    assert_eq!(host.handed(1), ["a"]);
+}
+
+#[test]
 fn an_unreadable_ticket_that_is_deleted_is_gone() {
     let mut host = planned(queued("a"));
     host.save(PATH, Some(Host::unreadable("a")));

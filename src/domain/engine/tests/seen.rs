@@ -211,6 +211,18 @@ fn a_human_gated_new_ticket_is_handed_over_once() {
 }
 
 #[test]
+fn a_gated_ticket_is_shown_although_its_entry_was_marked_needs_human() {
+    let marked = with(ticket("a", State::Ready), |t| {
+        (t.human_gate, t.labels) = (Some("sign-off".into()), texts(&["needs-human"]));
+    });
+    let mut host = Host::new(Policy::default(), [marked]);
+    host.run(1);
+    host.queue("a");
+    host.run(1);
+    assert_eq!(host.handed(0), ["a"], "the stamp of the entry has taken the label off");
+}
+
+#[test]
 fn a_human_gate_taken_off_work_in_progress_is_news() {
     let gated = with(accepted("a"), |t| t.human_gate = Some("sign-off".into()));
     let mut host = Host::new(Policy::default(), [gated]);
