@@ -120,6 +120,21 @@ impl ports::StateFolder for StateFolder {
         state_files::remove(&self.path.join("kicks").join(file_name(kick, "json")))
     }
 
+    fn forget_kicks(&self, but: Option<&KickId>) -> io::Result<()> {
+        let kept = but.map(|kick| file_name(kick, "json"));
+        let entries = match fs::read_dir(self.path.join("kicks")) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entry in entries.flatten() {
+            if kept.as_ref().is_none_or(|name| entry.file_name() != name.as_str()) {
+                state_files::remove(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     fn kick_log(&self, kick: &KickId) -> PathBuf {
         // Old logs go when a new one comes: nothing else ever looks at their number.
         let logs = self.by_age();

@@ -1,16 +1,17 @@
 //! The one place where a request meets the host: looks ids up, calls, presents. Answers are JSON values of the types
 //! in `view`.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::failure::Failure;
 use super::request::{Caller, KeyChange, ListRequest, Request};
+use super::view::value;
 use super::view::{
     DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
 use super::{hook, present, report};
 use crate::daemon::{AcceptRequest, Host, MoveRequest};
+use crate::domain::accept::Way;
 use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
@@ -30,7 +31,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Doctor => report::doctor(host),
         Request::Kick { dry_run } => report::kick(host, dry_run),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
-        Request::Accept { id, caller } => accept(host, &id, &caller),
+        Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, text, caller } => {
             let ticket = host.create(&TicketId::new(id), &text, actor(host, &caller))?;
@@ -48,11 +49,6 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         }
         Request::Hook(request) => hook::hook(host, request),
     }
-}
-
-/// A view as JSON.
-pub(super) fn value(view: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(view).map_err(|error| Failure::failed(format!("the answer is no JSON: {error}")))
 }
 
 /// Who the engine takes the caller for.
@@ -180,7 +176,7 @@ fn move_ticket(
 ) -> Result<Value, Failure> {
     let to: State = to.parse().map_err(Failure::usage)?;
     if to == State::Inprogress && !force {
-        return accept(host, id, caller);
+        return accept(host, id, Way::Move, caller);
     }
     if force && reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
         return Err(Failure::usage("--force needs --reason TEXT: the thread records why a rule was passed over"));
@@ -191,8 +187,9 @@ fn move_ticket(
     value(&moved(&before, &after, Vec::new()))
 }
 
-fn accept(host: &mut Host, id: &str, caller: &Caller) -> Result<Value, Failure> {
-    let request = AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), actor: actor(host, caller) };
+fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
+    let request =
+        AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
     let (before, after, _proof) = host.accept(&request)?;
     value(&moved(&before, &after, dirty_remark(host.engine()).into_iter().collect()))
 }

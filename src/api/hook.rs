@@ -4,9 +4,8 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::handle::value;
 use super::request::HookRequest;
-use super::view::{DoneView, VERSION};
+use super::view::{DoneView, VERSION, value};
 use crate::daemon::Host;
 use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::engine::Event;

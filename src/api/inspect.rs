@@ -55,7 +55,8 @@ pub struct Inspection {
     pub updated_at: Option<String>,
     /// As written.
     pub queued_at: Option<String>,
-    /// Byte offset of the body: the first byte after the closing line; null where no block was found.
+    /// Byte offset of the body: the first byte after the closing line, or of the whole file where there is no
+    /// frontmatter; null where it is not known.
     pub body_start: Option<usize>,
     /// Whether the file starts with a byte order mark.
     pub bom: bool,

@@ -6,9 +6,10 @@ use chrono::Timelike;
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::handle::value;
 use super::present;
-use super::view::{DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, VERSION};
+use super::view::{
+    DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, VERSION, value,
+};
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
 use crate::domain::engine::{Engine, Event, Orchestrator, Reach, RecordKind, Row};
@@ -51,7 +52,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         pid: host.resident().then(std::process::id),
         started_at: host.resident().then(|| clock(host.started())),
         mode: engine.policy().mode.as_str().to_owned(),
-        watcher: about.watcher.clone(),
+        watcher: about.watcher.as_ref().map(|backend| backend()),
         tickets,
         classes,
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),

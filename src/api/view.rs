@@ -4,8 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::failure::Failure;
+
 /// The version of every answer.
 pub const VERSION: u32 = 1;
+
+/// A view as JSON.
+pub(super) fn value(view: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(view).map_err(|error| Failure::failed(format!("the answer is no JSON: {error}")))
+}
 
 /// One ticket.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -37,13 +37,13 @@ impl App {
         let watcher = {
             let mail = mail.clone();
             let git = self.workspace.git_common_dir.as_deref();
-            Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
+            Arc::new(Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
                 let _ = mail.send(match notice {
                     Notice::Paths(paths) => Message::Paths(paths),
                     Notice::Everything(why) => Message::Everything(why),
                     Notice::Git => Message::Git,
                 });
-            })
+            }))
         };
         let beginning = Beginning {
             policy: self.policy(),
@@ -51,7 +51,8 @@ impl App {
             command: self.command(),
             session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
         };
-        let about = self.about(Some(watcher.backend().to_string()));
+        let backend = Arc::clone(&watcher);
+        let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
         let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -2,6 +2,7 @@
 //!
 //! Must not know: workspaces, configuration; how a file is read.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -46,7 +47,11 @@ fn inspect(file: &Path) -> Inspection {
     let mut inspection = blank(file);
     match files::read(file) {
         Ok(bytes) => fill(&mut inspection, &bytes),
-        Err(error) => fail(&mut inspection, Diagnostic { line: 0, column: 0, message: error.to_string() }),
+        Err(error) => {
+            let absent = error.kind() == io::ErrorKind::NotFound;
+            let message = if absent { "there is no such file".into() } else { error.to_string() };
+            fail(&mut inspection, Diagnostic { line: 0, column: 0, message });
+        }
     }
     inspection
 }
@@ -93,6 +98,7 @@ fn fill(inspection: &mut Inspection, bytes: &[u8]) {
         }
         Contents::NoFrontmatter(why) => {
             inspection.status = InspectStatus::NoFrontmatter;
+            inspection.body_start = Some(if inspection.bom { 3 } else { 0 });
             inspection.problems.extend(why.map(whole));
         }
         Contents::Unsupported(what) => {

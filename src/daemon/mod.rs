@@ -79,7 +79,7 @@ pub struct Command {
 }
 
 /// Where this host stands, for `status`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct About {
     /// The workspace.
     pub workspace: PathBuf,
@@ -87,8 +87,8 @@ pub struct About {
     pub state_folder: PathBuf,
     /// Its socket.
     pub socket: PathBuf,
-    /// How changes are seen, and why.
-    pub watcher: Option<String>,
+    /// How changes are seen just now, and why.
+    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
     /// What is in the way from the start: an untrusted command, say.
     pub obstacles: Vec<String>,
 }

@@ -52,6 +52,10 @@ impl Host {
             None => (None, crate::domain::ledger::SavedLedger::default()),
         };
         let now = (ports.clock)();
+        let adopted = running_turn(&ports);
+        if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
+            tracing::warn!(%error, "kick files of a former daemon could not be removed");
+        }
         let start = Start {
             dirty: probe(&ports, &beginning.policy),
             policy: beginning.policy,
@@ -61,7 +65,7 @@ impl Host {
             recorded_at: recorded.as_ref().map(|r| r.at),
             recorded: recorded.map(|r| r.seen),
             ledger,
-            adopted: running_turn(&ports),
+            adopted,
             pods: live_pods(&ports),
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };

@@ -3,6 +3,7 @@
 //! Must not know: how files are read; classes, gates. DESIGN.md 1 and 2.2.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ticket::{Diagnostic, State, Ticket, TicketId};
@@ -63,10 +64,15 @@ pub struct Fault {
 /// The tickets by path, with indices that are kept rather than derived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    files: BTreeMap<PathBuf, Entry>,
+    /// By path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket.
+    files: BTreeMap<OsString, Entry>,
     paths: BTreeMap<TicketId, BTreeSet<PathBuf>>,
     queued: BTreeSet<TicketId>,
     inprogress: BTreeSet<TicketId>,
+    /// Those `inprogress` that take up capacity: no human gate holds them.
+    running: BTreeSet<TicketId>,
+    /// Those `inprogress` that can conflict with others by what they say themselves.
+    exclusive: BTreeSet<TicketId>,
 }
 
 impl Backlog {
@@ -82,7 +88,7 @@ impl Backlog {
     /// The ticket with this id, if exactly one file has it and it can be read.
     pub fn get(&self, id: &TicketId) -> Option<&Ticket> {
         let paths = self.paths.get(id)?;
-        match self.files.get(paths.first()?)? {
+        match self.files.get(paths.first()?.as_os_str())? {
             Entry::Ticket(ticket) if paths.len() == 1 => Some(ticket),
             _ => None,
         }
@@ -90,7 +96,7 @@ impl Backlog {
 
     /// What the file at this path was when last read.
     pub fn at(&self, path: &Path) -> Option<&Entry> {
-        self.files.get(path)
+        self.files.get(path.as_os_str())
     }
 
     /// The files that claim this id: none, one, or (an error) several.
@@ -104,8 +110,8 @@ impl Backlog {
     }
 
     /// All known paths.
-    pub fn known_paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.files.keys()
+    pub fn known_paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(Path::new)
     }
 
     /// Ids in state `queued`.
@@ -118,12 +124,22 @@ impl Backlog {
         &self.inprogress
     }
 
+    /// Ids in state `inprogress` that no human gate holds: they take up capacity.
+    pub fn running(&self) -> &BTreeSet<TicketId> {
+        &self.running
+    }
+
+    /// Ids in state `inprogress` that name conflicts or touched paths.
+    pub fn exclusive(&self) -> &BTreeSet<TicketId> {
+        &self.exclusive
+    }
+
     /// Every file that is listed as an error: unreadable, or with an id that another file has too.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (id, paths) in &self.paths {
             for path in paths {
-                if let Some(Entry::Unreadable { error, .. }) = self.files.get(path) {
+                if let Some(Entry::Unreadable { error, .. }) = self.files.get(path.as_os_str()) {
                     faults.push(Fault { id: id.clone(), path: path.clone(), error: error.clone() });
                 } else if paths.len() > 1 {
                     faults.push(Fault { id: id.clone(), path: path.clone(), error: doubled(id, path, paths) });
@@ -135,17 +151,17 @@ impl Backlog {
 
     /// Takes in what a file is now. Returns the difference for its ticket, if there is one.
     pub fn put(&mut self, path: PathBuf, entry: Entry) -> Option<Diff> {
-        if self.files.get(&path) == Some(&entry) {
+        if self.files.get(path.as_os_str()) == Some(&entry) {
             return None;
         }
         // The id comes from the path, so that it is the same before and after.
-        let id = entry.id().or_else(|| self.files.get(&path).and_then(Entry::id)).cloned()?;
+        let id = entry.id().or_else(|| self.files.get(path.as_os_str()).and_then(Entry::id)).cloned()?;
         let before = self.get(&id).cloned();
         if entry.id().is_some() {
             self.paths.entry(id.clone()).or_default().insert(path.clone());
-            self.files.insert(path, entry);
+            self.files.insert(path.into_os_string(), entry);
         } else {
-            self.files.remove(&path);
+            self.files.remove(path.as_os_str());
             if let Some(paths) = self.paths.get_mut(&id) {
                 paths.remove(&path);
                 if paths.is_empty() {
@@ -154,13 +170,21 @@ impl Backlog {
             }
         }
         let after = self.get(&id).cloned();
-        self.index(&id, after.as_ref().and_then(|t| t.state));
+        self.index(&id, after.as_ref());
         (before != after).then_some(Diff { id, before, after })
     }
 
-    fn index(&mut self, id: &TicketId, state: Option<State>) {
-        for (of, set) in [(State::Queued, &mut self.queued), (State::Inprogress, &mut self.inprogress)] {
-            if state == Some(of) {
+    fn index(&mut self, id: &TicketId, ticket: Option<&Ticket>) {
+        let state = ticket.and_then(|t| t.state);
+        let inprogress = ticket.filter(|_| state == Some(State::Inprogress));
+        let exclusive = inprogress.is_some_and(|t| !t.conflicts_with.is_empty() || !t.touches.is_empty());
+        for (belongs, set) in [
+            (state == Some(State::Queued), &mut self.queued),
+            (inprogress.is_some(), &mut self.inprogress),
+            (inprogress.is_some_and(|t| !t.is_human_gated()), &mut self.running),
+            (exclusive, &mut self.exclusive),
+        ] {
+            if belongs {
                 set.insert(id.clone());
             } else {
                 set.remove(id);
@@ -170,13 +194,16 @@ impl Backlog {
 }
 
 fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic {
-    let others: Vec<_> = paths.iter().filter(|p| *p != path).map(|p| p.display().to_string()).collect();
+    let others = || paths.iter().filter(|p| *p != path);
+    let named: Vec<_> = others().take(3).map(|p| p.display().to_string()).collect();
+    let more = others().count() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Diagnostic {
         line: 0,
         column: 0,
         message: format!(
-            "the id `{id}` is also that of {}; rename one of the files, neither is started",
-            others.join(", ")
+            "the id `{id}` is also that of {}{more}; rename one of the files, neither is started",
+            named.join(", ")
         ),
     }
 }

@@ -1,7 +1,7 @@
 //! The backlog as files come and go: its indices always equal those of one built from scratch.
 
 use super::*;
-use crate::domain::sample::{id, queued, sealed, ticket, with};
+use crate::domain::sample::{accepted, id, ids, queued, sealed, texts, ticket, with};
 
 fn unreadable(name: &str, path: &str) -> Entry {
     let error = Diagnostic { line: 7, column: 3, message: "a tab".into() };
@@ -44,6 +44,24 @@ fn indices_follow_every_change() {
     ]);
     assert_eq!((names(backlog.queued()), names(backlog.inprogress())), ("a".into(), String::new()));
     assert_eq!(names(backlog.tickets().map(|t| &t.id)), "a");
+}
+
+#[test]
+fn work_in_progress_is_indexed_by_what_gates_ask_of_it() {
+    let plain = || accepted("a");
+    let gated = || with(plain(), |t| t.human_gate = Some("sign-off".into()));
+    let touching = || with(plain(), |t| t.touches = texts(&["src"]));
+    let conflicting = || with(plain(), |t| t.conflicts_with = ids(&["b"]));
+    let rows = [(plain(), true, false), (gated(), false, false), (touching(), true, true), (conflicting(), true, true)];
+    for (now, running, exclusive) in rows.clone() {
+        for (former, ..) in rows.clone() {
+            let backlog = check(&[("a.md", Entry::Ticket(former)), ("a.md", Entry::Ticket(now.clone()))]);
+            let found = (backlog.running().contains(&id("a")), backlog.exclusive().contains(&id("a")));
+            assert_eq!(found, (running, exclusive), "{now:?}");
+        }
+        let backlog = check(&[("a.md", Entry::Ticket(now)), ("a.md", Entry::Ticket(queued("a")))]);
+        assert!(backlog.running().is_empty() && backlog.exclusive().is_empty());
+    }
 }
 
 #[test]

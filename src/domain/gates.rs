@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::backlog::Backlog;
 use super::facts::{Dirty, Facts};
 use super::policy::{DirtyGate, Policy};
-use super::ticket::{State, Ticket, TicketId};
+use super::ticket::{HUMAN_LABELS, State, Ticket, TicketId};
 use super::workset::WaitKind;
 
 /// One gate that holds, with its evidence in words.
@@ -106,7 +106,10 @@ fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
 /// Named conflicts (either side may name the other) and overlapping `touches` of tickets in progress.
 fn conflict(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
     let mut found = Vec::new();
-    for other in backlog.inprogress().iter().filter(|id| **id != ticket.id).filter_map(|id| backlog.get(id)) {
+    // Only those in progress can conflict that this ticket names, or that name conflicts or paths themselves.
+    let named = ticket.conflicts_with.iter().filter(|id| backlog.inprogress().contains(*id));
+    let others: BTreeSet<_> = named.chain(backlog.exclusive()).filter(|id| **id != ticket.id).collect();
+    for other in others.into_iter().filter_map(|id| backlog.get(id)) {
         if ticket.conflicts_with.contains(&other.id) || other.conflicts_with.contains(&ticket.id) {
             found.push(hold(WaitKind::Conflict, format!("conflicts with `{}`, which is inprogress", other.id)));
         } else if let Some((mine, theirs)) = overlap(&ticket.touches, &other.touches) {
@@ -151,19 +154,19 @@ pub fn dirty_evidence(dirty: &Dirty) -> Option<String> {
 fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
     let limit = ground.policy.capacity.max_inprogress?;
     let backlog = ground.backlog;
-    let others = backlog.inprogress().iter().filter(|id| **id != ticket.id).filter_map(|id| backlog.get(id));
-    let counted: Vec<_> = others.filter(|t| human(t).is_empty()).map(|t| format!("`{}`", t.id)).collect();
-    (counted.len() >= limit).then(|| {
-        let shown = counted.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-        let more = if counted.len() > 5 { format!(" and {} more", counted.len() - 5) } else { String::new() };
-        hold(WaitKind::Capacity, format!("{} of {limit} in progress already: {shown}{more}", counted.len()))
+    let counted = backlog.running().len() - usize::from(backlog.running().contains(&ticket.id));
+    (counted >= limit).then(|| {
+        let others = backlog.running().iter().filter(|id| **id != ticket.id);
+        let shown = others.take(5).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        let more = if counted > 5 { format!(" and {} more", counted - 5) } else { String::new() };
+        hold(WaitKind::Capacity, format!("{counted} of {limit} in progress already: {shown}{more}"))
     })
 }
 
 /// `human_gate`, or a label `needs-human` or `blocked`.
 pub fn human(ticket: &Ticket) -> Vec<Hold> {
     let gate = ticket.human_gate.iter().map(|why| format!("human_gate: {why}"));
-    let labels = ["needs-human", "blocked"].into_iter().filter(|l| ticket.has_label(l));
+    let labels = HUMAN_LABELS.into_iter().filter(|l| ticket.has_label(l));
     gate.chain(labels.map(|l| format!("label `{l}`"))).map(|e| hold(WaitKind::HumanGate, e)).collect()
 }
 

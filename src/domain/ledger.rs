@@ -58,6 +58,7 @@ pub struct Ledger {
     pub panel_presented_at: Option<Timestamp>,
     reached: BTreeMap<TicketId, Reached>,
     attempts: BTreeMap<(TicketId, Attempt), u32>,
+    rounds: BTreeMap<TicketId, u32>,
 }
 
 impl Ledger {
@@ -83,8 +84,19 @@ impl Ledger {
         *count <= max
     }
 
-    /// A person changed the ticket: its attempts count anew.
+    /// The ticket is queued again after it had left the queue for good: how far it gets counts anew (it goes the whole
+    /// way again, and must not look like one that nobody moves), a limited number of times.
+    pub fn another_round(&mut self, id: &TicketId, max: u32) {
+        let rounds = self.rounds.entry(id.clone()).or_default();
+        if *rounds < max {
+            *rounds += 1;
+            self.reached.remove(id);
+        }
+    }
+
+    /// A person changed the ticket: its attempts and rounds count anew.
     pub fn forget_attempts(&mut self, id: &TicketId) {
+        self.rounds.remove(id);
         self.attempts.retain(|(of, _), _| of != id);
     }
 

@@ -78,6 +78,15 @@ fn each_step_is_progress_once_a_session() {
         assert!(!ledger.reach(&id("a"), Queued), "back is no progress");
     }
     assert!(ledger.reach(&id("b"), Queued), "each ticket counts for itself");
+    for round in 1..=12 {
+        ledger.another_round(&id("a"), 10);
+        assert_eq!(ledger.reach(&id("a"), Queued), round <= 10, "queued again, round {round}");
+        assert!(!ledger.reach(&id("b"), Queued), "of that ticket alone");
+    }
+    ledger.forget_attempts(&id("a"));
+    assert!(!ledger.reach(&id("a"), Queued), "a person's change is no further step by itself");
+    ledger.another_round(&id("a"), 10);
+    assert!(ledger.reach(&id("a"), Queued), "but rounds count anew");
     ledger.new_session();
     assert!(ledger.reach(&id("a"), Queued), "a new session starts anew");
 }

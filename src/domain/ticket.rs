@@ -240,10 +240,18 @@ pub const YOI_KEYS: [&str; 6] = ["queued_by", "queued_at", "accepted_by", "accep
 /// Labels that yoi sets and removes by itself.
 pub const YOI_LABELS: [&str; 4] = ["orphan", "needs-human", "agent-ready", "claimed"];
 
+/// Labels that are a human gate.
+pub const HUMAN_LABELS: [&str; 2] = ["needs-human", "blocked"];
+
 impl Ticket {
     /// Whether the ticket carries this label.
     pub fn has_label(&self, label: &str) -> bool {
         self.labels.iter().any(|l| l == label)
+    }
+
+    /// Whether a person has to move first: `human_gate`, or a label `needs-human` or `blocked` (DESIGN.md 6.1).
+    pub fn is_human_gated(&self) -> bool {
+        self.human_gate.is_some() || HUMAN_LABELS.iter().any(|label| self.has_label(label))
     }
 
     /// Whether acceptance is on record in the file (DESIGN.md 2.4: a bare `inprogress` is no proof). A record from

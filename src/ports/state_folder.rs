@@ -31,6 +31,9 @@ pub trait StateFolder: Send + Sync {
     /// Removes it.
     fn remove_kick(&self, kick: &KickId) -> io::Result<()>;
 
+    /// Removes all of them but the one of a turn that is still running.
+    fn forget_kicks(&self, but: Option<&KickId>) -> io::Result<()>;
+
     /// Where the turn's output goes.
     fn kick_log(&self, kick: &KickId) -> PathBuf;
 

@@ -19,3 +19,6 @@ pub mod slice;
 pub mod thread;
 pub mod timestamp;
 mod values;
+
+#[cfg(test)]
+mod pitfalls;

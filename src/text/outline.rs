@@ -13,12 +13,16 @@ use std::ops::Range;
 
 /// The outline could not follow the text, from this byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lost(pub(crate) usize);
+pub(crate) struct Lost {
+    pub(crate) at: usize,
+    /// Because it is nested deeper than anything is read.
+    pub(crate) too_deep: bool,
+}
 
 type Found<T> = Result<T, Lost>;
 
-/// Nesting beyond this is not followed; serde_yaml stops at the same depth.
-const MAX_DEPTH: usize = 128;
+/// Nesting beyond this is not followed; serde_yaml stops a little earlier.
+const MAX_DEPTH: usize = 140;
 
 /// One node of the YAML text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +190,7 @@ impl Scanner<'_> {
     fn root(mut self) -> Found<Node> {
         let node = self.block_node(-1, false, true)?;
         self.skip_to_content();
-        if self.pos == self.bytes.len() { Ok(node) } else { Err(Lost(self.pos)) }
+        if self.pos == self.bytes.len() { Ok(node) } else { self.lost() }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -198,7 +202,7 @@ impl Scanner<'_> {
     }
 
     fn lost<T>(&self) -> Found<T> {
-        Err(Lost(self.pos))
+        Err(Lost { at: self.pos, too_deep: false })
     }
 
     /// An indicator (`-`, `?`, `:`) stands here.
@@ -250,7 +254,7 @@ impl Scanner<'_> {
 
     fn deeper<T>(&mut self, scan: impl FnOnce(&mut Self) -> Found<T>) -> Found<T> {
         if self.depth >= MAX_DEPTH {
-            return self.lost();
+            return Err(Lost { at: self.pos, too_deep: true });
         }
         self.depth += 1;
         let found = scan(self);

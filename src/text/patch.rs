@@ -97,7 +97,7 @@ impl<'d> Edit<'d> {
             line: document.at(byte, "").line,
             why: "this place is written in a way that yoi cannot follow safely".into(),
         };
-        let root = document.outline.as_ref().map_err(|l| lost(l.0))?;
+        let root = document.outline.as_ref().map_err(|l| lost(l.at))?;
         let entries = root.entries();
         let agrees = |(key, entry): (&Value, &super::outline::Entry)| match key {
             Value::String(name) => entry.key.text(document.yaml).as_deref() == Some(name),
@@ -143,5 +143,7 @@ impl<'d> Edit<'d> {
     }
 }
 
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,9 @@
 mod config;
 mod hostile;
 mod init;
+mod inspect;
 mod lifecycle;
+mod set;
 mod tickets;
 mod trust;
 mod workspace;

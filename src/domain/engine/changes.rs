@@ -25,6 +25,9 @@ pub(super) struct Known {
     pub(super) ticket: Option<Ticket>,
 }
 
+/// A stamp this much younger than another one is a different one (whole seconds are written, one of slack is given).
+const FORMER_STAMP: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
+
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
@@ -43,6 +46,9 @@ impl Engine {
                 return;
             }
             let known = self.unreadable.remove(&diff.id);
+            // Back in sight it is on lists and in gates again, even if nothing in it has changed.
+            self.stirred |= known.is_some();
+            self.gates_stale |= known.is_some();
             let from = known.as_ref().map_or_else(|| diff.before.as_ref().and_then(|t| t.state), |known| known.state);
             diff.before = diff.before.or_else(|| known.and_then(|known| known.ticket));
             self.changed(&diff, from, by, now);
@@ -76,13 +82,33 @@ impl Engine {
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
             let entered = from != Some(State::Queued);
             if entered || cleared {
-                self.entered_queue(ticket, by, cleared, now);
+                let former = before.filter(|_| entered).and_then(|t| t.stamps.queued_at);
+                self.entered_queue(ticket, by, former, cleared, now);
+            } else if *by == Actor::Unknown
+                && let Some(before) = before
+            {
+                self.keep_stamped(before, ticket, now);
             }
         }
         if from != to || before.map(needs_human) != after.map(needs_human) {
+            // Whoever took `needs-human` off, the ticket may be on the list now.
+            self.stirred = true;
             let seen = after.map(|ticket| last_seen(ticket, now));
             self.want(Effect::SaveSeen(vec![(diff.id.clone(), seen)]));
         }
+    }
+
+    /// An editor that had read before yoi's stamp has saved over it: it is set again, and said so (DESIGN.md 2.3).
+    fn keep_stamped(&mut self, before: &Ticket, after: &Ticket, now: Timestamp) {
+        if before.stamps.queued_at.is_none() || after.stamps.queued_at.is_some() {
+            return;
+        }
+        let data = json!({"what": "queued_at was saved over, by an editor that had read before it was written",
+            "do": "nothing: it is set again"});
+        self.record(RecordKind::Inbox, Some(&after.id), data, now);
+        let by = before.stamps.queued_by.clone().unwrap_or_else(|| self.editor_name.clone());
+        let since = now - NOTICE_SLACK;
+        self.want(Effect::StampQueued { path: after.path.clone(), by, since, always: false });
     }
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
@@ -120,6 +146,9 @@ impl Engine {
         }
         match to {
             Some(State::Queued) => {
+                if from != Some(State::Inprogress) {
+                    self.ledger.another_round(id, self.policy.kick.max_attempts);
+                }
                 self.got(id, Reached::Queued);
                 if let Some(note) = self.work_set.get_mut(id) {
                     note.awaited = None;
@@ -158,9 +187,12 @@ impl Engine {
     }
 
     /// A ticket entered `queued`, by whatever way: it is stamped unless whoever moved it did so.
-    fn entered_queue(&mut self, ticket: &Ticket, by: &Actor, cleared: bool, now: Timestamp) {
+    /// `former` is the stamp it had before.
+    fn entered_queue(&mut self, ticket: &Ticket, by: &Actor, former: Option<Timestamp>, cleared: bool, now: Timestamp) {
         self.reach_boundary(Boundary::TicketQueued);
-        let since = now - NOTICE_SLACK;
+        // A stamp that was there before the entry is not the entry's, however young it is.
+        let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);
+        let since = (now - NOTICE_SLACK).max(after_former.unwrap_or_default());
         if cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now) {
             let by = match by {
                 Actor::Somebody(name) => name.clone(),

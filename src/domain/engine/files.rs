@@ -132,7 +132,8 @@ impl Engine {
             self.file_read(path, entry, now);
         }
         if full {
-            let gone: Vec<_> = self.backlog.known_paths().filter(|path| !there.contains(*path)).cloned().collect();
+            let gone: Vec<_> =
+                self.backlog.known_paths().filter(|path| !there.contains(*path)).map(Path::to_path_buf).collect();
             for path in gone {
                 self.file_read(path, Entry::Absent, now);
             }

@@ -1,9 +1,12 @@
 //! The engine as a whole, driven through a strict fake host on a virtual clock.
 
+mod acts;
 mod bounds;
+mod chance;
 mod clock;
 mod diligent;
 mod files;
+mod graph;
 mod host;
 mod kicks;
 mod orders;

@@ -66,6 +66,36 @@ fn with_workers_that_close_their_own_tickets() {
 }
 
 #[test]
+fn tickets_that_people_queue_again_are_work_like_any_other() {
+    let mut host = Host::new(
+        Policy { capacity: crate::domain::policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() },
+        [],
+    );
+    host.script = Some(one_step);
+    host.run(1);
+    let names = ["a", "b", "c", "d", "e", "f"];
+    for name in names {
+        host.add(queued(name));
+    }
+    for round in 1..=3 {
+        host.run(4 * 3600);
+        for name in names {
+            assert_eq!(
+                host.ticket(name).state,
+                Some(State::Done),
+                "{name} in round {round}: {:?}",
+                host.decisions(0).last()
+            );
+            host.memo.clear();
+        }
+        for name in names {
+            host.queue(name);
+        }
+    }
+    assert_eq!(host.count(RecordKind::Alert), 0);
+}
+
+#[test]
 fn five_hundred_are_all_presented_to_one_that_takes_note() {
     let mut host = Host::new(Policy::default(), []);
     host.script = Some(shelving);

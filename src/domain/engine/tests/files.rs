@@ -116,6 +116,19 @@ fn unreadable_at_the_start_and_mended_later_is_no_entry() {
 }
 
 #[test]
+fn what_was_out_of_sight_is_decided_on_when_it_is_back() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    let whole = Some(Entry::Ticket(host.ticket("a")));
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.save(PATH, Some(Host::unreadable("a")));
+    host.run(60);
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("nothing_queued"), "the back-off ended on nothing");
+    host.save(PATH, whole);
+    host.run(1);
+    assert_eq!(host.handed(1), ["a"]);
+}
+
+#[test]
 fn an_unreadable_ticket_that_is_deleted_is_gone() {
     let mut host = planned(queued("a"));
     host.save(PATH, Some(Host::unreadable("a")));
@@ -224,6 +237,59 @@ fn an_entry_by_a_request_is_stamped_by_the_request() {
     host.queue("a");
     let stamps = host.ticket("a").stamps;
     assert_eq!((stamps.queued_by.as_deref(), stamps.queued_at), (Some("ed"), Some(host.now)));
+}
+
+#[test]
+fn a_ticket_back_in_the_queue_within_a_minute_is_a_new_entry() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Ready)]);
+    host.run(1);
+    host.queue("a");
+    let first = host.ticket("a").stamps.queued_at;
+    assert_eq!(first, Some(host.now));
+    host.run(5);
+    assert!(host.accept("a"));
+    host.run(20);
+    host.queue("a");
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(host.now), "the entry is newer than the stamp");
+    // So an inprogress by hand after that is no proof of acceptance.
+    host.run(5);
+    host.edit("a", |t| t.state = Some(State::Inprogress));
+    assert!(!host.ticket("a").acceptance_recorded());
+    assert_eq!(host.stamped.len(), 2);
+}
+
+#[test]
+fn a_stamp_that_an_editor_saved_over_is_set_again() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Ready)]);
+    host.run(1);
+    let buffer = |host: &mut Host, title: &str| {
+        // What the editor holds: read before the stamp.
+        let title = title.to_owned();
+        host.edit("a", |t| {
+            (t.state, t.title) = (Some(State::Queued), title);
+            (t.stamps.queued_at, t.stamps.queued_by) = (None, None);
+        });
+    };
+    buffer(&mut host, "first save");
+    assert_eq!(host.stamped.len(), 1);
+    host.run(10);
+    let (kicks, from) = (host.kicks.len(), host.records.len());
+    buffer(&mut host, "second save");
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(host.now));
+    assert_eq!(host.ticket("a").title, "second save");
+    let said: Vec<_> = host.records[from..].iter().filter(|r| r.kind == RecordKind::Inbox).collect();
+    assert_eq!(said.len(), 1, "and it is reported");
+    assert_eq!(host.kicks.len(), kicks);
+    // A date that a person writes is the person's.
+    host.run(10);
+    host.edit("a", |t| t.stamps.queued_at = Some(at(-99_999)));
+    host.run(10);
+    assert_eq!(host.ticket("a").stamps.queued_at, Some(at(-99_999)));
+    // Without a stamp before, none is missed.
+    let mut host = Host::new(Policy::default(), [with(queued("a"), |t| t.stamps.queued_at = None)]);
+    host.reword("a");
+    host.run(10);
+    assert!(host.stamped.is_empty());
 }
 
 #[test]

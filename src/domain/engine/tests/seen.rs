@@ -133,6 +133,34 @@ fn the_situation_as_a_whole_takes_seen_off_every_item() {
 }
 
 #[test]
+fn what_changes_during_a_turn_is_not_seen_by_it() {
+    type Change = fn(&mut Host);
+    let cases: [(&str, &str, Change); 4] = [
+        ("nothing", "w a b", |_| {}),
+        ("one item's text", "w b", |h| h.reword("a")),
+        ("a ticket leaves inprogress", "", |h| h.edit("x", |t| t.state = Some(State::Planning))),
+        ("a Pod on no ticket of ours ends", "", |h| drop(h.delegate("elsewhere", "coder", 0))),
+    ];
+    for (name, expected, change) in cases {
+        let gated = with(accepted("x"), |t| t.human_gate = Some("sign-off".into()));
+        let mut host = Host::new(Policy::default(), [accepted("w"), gated, queued("a"), queued("b")]);
+        host.run(5);
+        change(&mut host);
+        host.run(5);
+        host.finish_turn(TurnOutcome::Succeeded);
+        assert_eq!(seen(&host), expected, "{name}");
+    }
+}
+
+#[test]
+fn the_end_of_any_pod_is_a_finished_delegate() {
+    let mut host = presented([queued("a")]);
+    host.delegate("elsewhere", "coder", 5);
+    host.run(6);
+    assert_eq!(host.kicks[1].1.causes, [Boundary::DelegateFinished]);
+}
+
+#[test]
 fn needs_human_cleared_by_label_or_status_is_an_entry_and_new() {
     type Change = fn(&mut Host);
     let cases: [(&str, Change); 4] = [
@@ -180,6 +208,18 @@ fn a_human_gated_new_ticket_is_handed_over_once() {
     host.edit("a", |t| t.human_gate = None);
     host.run(60);
     assert_eq!(host.kicks.len(), 3, "a person cleared it");
+}
+
+#[test]
+fn a_gated_ticket_is_shown_although_its_entry_was_marked_needs_human() {
+    let marked = with(ticket("a", State::Ready), |t| {
+        (t.human_gate, t.labels) = (Some("sign-off".into()), texts(&["needs-human"]));
+    });
+    let mut host = Host::new(Policy::default(), [marked]);
+    host.run(1);
+    host.queue("a");
+    host.run(1);
+    assert_eq!(host.handed(0), ["a"], "the stamp of the entry has taken the label off");
 }
 
 #[test]

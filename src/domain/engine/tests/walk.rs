@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chrono::TimeDelta;
 
 use super::super::{Actor, Orchestrator, Orders, TurnOutcome};
+use super::graph::{Walk, most_kicks};
 use super::host::Host;
 use crate::domain::kick::{Boundary, Decision};
 use crate::domain::policy::{KickPolicy, Policy};
@@ -18,7 +19,7 @@ const NAMES: [&str; 2] = ["a", "b"];
 
 /// One thing that may happen. A person's acts and explicit boundaries are few on a path; the others are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+pub(super) enum Act {
     Plan(usize),
     Shelve(usize),
     Accept(usize),
@@ -26,6 +27,7 @@ enum Act {
     Delegate(usize),
     Requeue(usize),
     Done(usize),
+    Reopen(usize),
     Scribble(usize),
     EndTurn,
     FailTurn,
@@ -56,6 +58,7 @@ impl Act {
                 | Delegate(_)
                 | Requeue(_)
                 | Done(_)
+                | Reopen(_)
                 | Scribble(_)
                 | EndTurn
                 | FailTurn
@@ -112,6 +115,11 @@ fn act(spot: &Spot, act: Act) -> Option<Spot> {
         Done(n) => {
             (state(host, n) == Some(State::Inprogress)).then_some(())?;
             host.done(NAMES[n]);
+        }
+        Reopen(n) => {
+            (state(host, n) == Some(State::Done)).then_some(())?;
+            // In the file, as nobody could tell from a person's.
+            host.queue(NAMES[n]);
         }
         Scribble(n) | PersonEdits(n) => host.reword(NAMES[n]),
         EndTurn => host.finish_turn(TurnOutcome::Succeeded),
@@ -176,25 +184,6 @@ fn key(spot: &Spot) -> String {
     format!("{files:?} {notes:?} {turn} {ledger:?} {counts:?} {pods:?} {ended:?} {:?}", engine.held)
 }
 
-/// The states found, and from each the edges: to which state, by how many kicks.
-struct Walk {
-    edges: Vec<Vec<(usize, usize)>>,
-    came: Vec<Option<(usize, Act)>>,
-    whole: bool,
-}
-
-impl Walk {
-    fn path(&self, mut at: usize) -> Vec<Act> {
-        let mut path = Vec::new();
-        while let Some((from, act)) = self.came[at] {
-            path.push(act);
-            at = from;
-        }
-        path.reverse();
-        path
-    }
-}
-
 fn walk(world: &World) -> Result<Walk, String> {
     let mut host = Host::new(world.policy.clone(), world.tickets.clone());
     host.run_ms(2_500);
@@ -243,64 +232,6 @@ fn at_rest(host: &Host) -> Option<String> {
     }
 }
 
-/// The most kicks on any path; an error names a state on a cycle that contains a kick.
-fn most_kicks(walk: &Walk) -> Result<usize, String> {
-    let component = components(&walk.edges);
-    // Components are numbered in reverse topological order: what an edge leads to has been counted before.
-    let mut order: Vec<_> = (0..walk.edges.len()).collect();
-    order.sort_by_key(|state| component[*state]);
-    let mut most: BTreeMap<usize, usize> = BTreeMap::new();
-    for state in order {
-        for &(to, kicks) in &walk.edges[state] {
-            if component[to] == component[state] && kicks > 0 {
-                return Err(format!("a kick on a cycle, reached by {:?}", walk.path(state)));
-            }
-            let beyond = most.get(&component[to]).copied().unwrap_or_default();
-            let here = most.entry(component[state]).or_default();
-            *here = (*here).max(kicks + beyond);
-        }
-    }
-    Ok(most.values().copied().max().unwrap_or_default())
-}
-
-/// Tarjan's strongly connected components, without recursion.
-fn components(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
-    const NONE: usize = usize::MAX;
-    let (mut index, mut low, mut component) =
-        (vec![NONE; edges.len()], vec![NONE; edges.len()], vec![NONE; edges.len()]);
-    let (mut stack, mut trail, mut next, mut count) = (Vec::new(), vec![(0, 0)], 0, 0);
-    while let Some(&mut (at, ref mut edge)) = trail.last_mut() {
-        if *edge == 0 && index[at] == NONE {
-            (index[at], low[at]) = (next, next);
-            next += 1;
-            stack.push(at);
-        }
-        if let Some(&(to, _)) = edges[at].get(*edge) {
-            *edge += 1;
-            if index[to] == NONE {
-                trail.push((to, 0));
-            } else if component[to] == NONE {
-                low[at] = low[at].min(index[to]);
-            }
-            continue;
-        }
-        trail.pop();
-        if let Some(&(parent, _)) = trail.last() {
-            low[parent] = low[parent].min(low[at]);
-        }
-        if low[at] == index[at] {
-            while let Some(member) = stack.pop() {
-                component[member] = count;
-                if member == at {
-                    break;
-                }
-            }
-            count += 1;
-        }
-    }
-    component
-}
-
 #[track_caller]
 fn check(name: &str, world: &World, bound: usize) {
     let found = walk(world).and_then(|walk| Ok((most_kicks(&walk)?, walk)));
@@ -323,6 +254,7 @@ fn policy(capacity: Option<usize>, max_items: usize) -> Policy {
 fn whatever_the_orchestrator_does_with_two_queued_tickets() {
     let mut acts = vec![EndTurn, ADayPasses];
     acts.extend(each(&[Plan, Accept, Delegate, Requeue, Done, PodEnds]));
+    acts.push(Reopen(0));
     let tickets = vec![queued("a"), queued("b")];
     check("capacity 1", &World { tickets, acts, counted: 0, policy: policy(Some(1), 10), states: STATES }, 60);
 }
