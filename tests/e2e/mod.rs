@@ -5,6 +5,8 @@ mod active;
 mod boundaries;
 mod exits;
 mod long_queue;
+mod messages;
 mod restart;
 mod schema;
+mod turns;
 mod waiting;
