@@ -174,16 +174,15 @@ fn move_ticket(
     caller: &Caller,
 ) -> Result<Value, Failure> {
     let to: State = to.parse().map_err(Failure::usage)?;
-    if to == State::Inprogress && !force {
-        return accept(host, id, caller);
-    }
     if force && reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
         return Err(Failure::usage("--force needs --reason TEXT: the thread records why a rule was passed over"));
     }
     let by = recorded_name(host, caller);
     let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
     let (before, after) = host.move_ticket(&request)?;
-    value(&moved(&before, &after, Vec::new()))
+    let remarks =
+        dirty_remark(host.engine()).filter(|_| to == State::Inprogress && before.state == Some(State::Queued));
+    value(&moved(&before, &after, remarks.into_iter().collect()))
 }
 
 fn accept(host: &mut Host, id: &str, caller: &Caller) -> Result<Value, Failure> {

@@ -77,7 +77,8 @@ pub struct AcceptRequest {
 impl Host {
     /// Moves a ticket by the lifecycle's rules. To `inprogress` without force it is [`Host::accept`].
     pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<(Ticket, Ticket), VerbError> {
-        if request.to == State::Inprogress && !request.force {
+        let reopens = self.engine.backlog().get(&request.id).is_some_and(|t| t.state == Some(State::Done));
+        if request.to == State::Inprogress && !request.force && !reopens {
             let accept = AcceptRequest { id: request.id.clone(), by: request.by.clone(), actor: request.actor.clone() };
             return self.accept(&accept).map(|(before, after, _)| (before, after));
         }

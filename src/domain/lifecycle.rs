@@ -23,7 +23,8 @@ pub fn allowed(from: State, to: State) -> bool {
 }
 
 /// What a move changes in the ticket. `force` passes the rules and records nothing but the state and the queue's
-/// stamps. A move to `inprogress` without `force` is `accept`, and is not decided here.
+/// stamps. `queued -> inprogress` without `force` is `accept`, and is not decided here; `done -> inprogress` reopens what
+/// was accepted.
 pub fn plan_move(ticket: &Ticket, to: State, by: &str, now: Timestamp, force: bool) -> Result<Vec<Change>, Refusal> {
     if !force {
         refuse_move(ticket, to)?;
@@ -52,6 +53,12 @@ fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
         return refuse(
             format!("`{id}` cannot be closed by a move: closing takes evidence and is `yoi close`"),
             "this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT".into(),
+        );
+    }
+    if to == State::Inprogress && from == State::Queued {
+        return refuse(
+            format!("`{id}` is queued: it becomes inprogress by an acceptance, behind every gate"),
+            "yoi accept ID".into(),
         );
     }
     if from == State::Queued && to == State::Queued && needs_reset(ticket) {

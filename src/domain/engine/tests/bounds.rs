@@ -176,6 +176,22 @@ fn the_brake_of_20_an_hour_holds_what_people_keep_stirring_up() {
 }
 
 #[test]
+fn whoever_saves_again_and_again_is_news_once_a_minute() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.script = Some(lazy);
+    let kicks = host.kicks.len();
+    for _ in 0..36 {
+        host.reword("a");
+        host.run(5);
+    }
+    assert_eq!(host.kicks.len() - kicks, 3, "{:?}", host.decisions(0));
+    // The last of them is not lost.
+    host.run(120);
+    assert_eq!(host.kicks.len() - kicks, 4);
+}
+
+#[test]
 fn another_bound_can_be_set() {
     let kick = KickPolicy { max_per_hour: 2, max_items: 1, ..KickPolicy::default() };
     let mut host = Host::new(Policy { kick, ..Policy::default() }, [ticket("z", State::Planning)]);

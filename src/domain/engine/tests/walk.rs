@@ -152,7 +152,7 @@ fn act(spot: &Spot, act: Act) -> Option<Spot> {
         PanelOpen => host.boundary(Boundary::PanelOpen),
     }
     // Until what is joined or put off is over: every state of the walk is one at rest.
-    host.run_ms(2_500);
+    host.run_ms(62_500);
     Some(spot)
 }
 
@@ -186,7 +186,7 @@ fn key(spot: &Spot) -> String {
 
 fn walk(world: &World) -> Result<Walk, String> {
     let mut host = Host::new(world.policy.clone(), world.tickets.clone());
-    host.run_ms(2_500);
+    host.run_ms(62_500);
     let first = Spot { host, counted: world.counted };
     let mut known = BTreeMap::from([(key(&first), 0)]);
     let mut walk = Walk { edges: vec![Vec::new()], came: vec![None], whole: true };
