@@ -25,18 +25,18 @@ impl App {
     /// Starts the daemon, unless it runs, and waits until it answers.
     pub fn up(&self) -> Result<UpView, Failure> {
         if self.daemon_is_running() {
-            return self.started(true);
+            return self.started(None);
         }
         let mut child = self.spawn()?;
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
             if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
-                return self.started(false);
+                return self.started(Some(child.id()));
             }
             if let Ok(Some(status)) = child.try_wait() {
                 // Two starts at once: the other one won, and is as good.
                 if self.daemon_is_running() {
-                    return self.started(true);
+                    return self.started(None);
                 }
                 return Err(Failure::failed(format!("the daemon ended at once ({status})"))
                     .evidence(last_lines(&self.state.log(), 5))
@@ -49,8 +49,10 @@ impl App {
             .evidence(last_lines(&self.state.log(), 5)))
     }
 
-    fn started(&self, already: bool) -> Result<UpView, Failure> {
+    /// What runs now. Of several starts at once only the one whose own daemon it is has started it.
+    fn started(&self, ours: Option<u32>) -> Result<UpView, Failure> {
         let status = self.status()?;
+        let already = ours.is_none() || status.pid != ours;
         Ok(UpView {
             version: VERSION,
             pid: status.pid.unwrap_or_default(),
