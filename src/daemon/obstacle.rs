@@ -72,13 +72,17 @@ impl Host {
         if let Some((kick, paths)) = self.put_off_refresh.take() {
             let mut events = std::collections::VecDeque::new();
             self.refresh(kick, paths, &mut events);
-            events.into_iter().for_each(|event| self.tell(event));
+            for event in events {
+                self.tell(event);
+            }
         }
         if self.obstruction.is_none() {
             let stamps = std::mem::take(&mut self.put_off_stamps);
             let mut events = std::collections::VecDeque::new();
             self.perform_all(stamps, &mut events);
-            events.into_iter().for_each(|event| self.tell(event));
+            for event in events {
+                self.tell(event);
+            }
         }
     }
 }
