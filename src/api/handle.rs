@@ -21,6 +21,10 @@ use crate::domain::workset::WaitKind;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+        // What is in the way is said as it is now.
+        host.obstacle_now();
+    }
     match request {
         Request::List(request) => list(&request, host),
         Request::Show { id } => show(&id, host),

@@ -92,11 +92,13 @@ impl App {
         let Some(mut client) = self.client()? else {
             return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
-        let answer = client.stop()?;
-        let pid = answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
+        let pid = DaemonLock::written_pid(&self.state.daemon_lock());
+        // A daemon that ends at once may not come to answer: that it is gone is the answer.
+        let asked = client.stop();
         let end = Instant::now() + ENDING;
         while DaemonLock::is_held(&self.state.daemon_lock()) {
             if Instant::now() >= end {
+                asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")
                     .hint("`yoi logs` may say what keeps it"));
             }
