@@ -75,7 +75,8 @@ impl Client {
             let mut response = sender.send_request(request).await.map_err(|error| gone(&socket, &error))?;
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
-                let frame = frame.map_err(|error| gone(&socket, &error))?;
+                // A daemon that ends breaks the stream off.
+                let Ok(frame) = frame else { break };
                 let Some(data) = frame.data_ref() else { continue };
                 rest.extend_from_slice(data);
                 while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {

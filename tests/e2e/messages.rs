@@ -7,7 +7,8 @@ use crate::support::stage::Stage;
 
 /// What several lines say, each under its line.
 fn said(stage: &Stage, lines: &[&str]) -> String {
-    lines.iter().map(|line| format!("$ yoi {line}\n{}\n", stage.yoi(line))).collect()
+    let said = lines.iter().map(|line| format!("$ yoi {line}\n{}\n", stage.yoi(line)));
+    said.collect::<Vec<_>>().concat()
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod accept;
 mod active;
 mod boundaries;
 mod exits;
+mod follow;
 mod long_queue;
 mod messages;
 mod restart;
