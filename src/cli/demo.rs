@@ -16,7 +16,7 @@ use crate::app::App;
 use stage::Stage;
 use timeline::Timeline;
 
-/// Show the main job running: a real daemon and a scripted Orchestrator on a copy of an example backlog
+/// See it work in ten seconds: a real daemon on an example backlog
 #[derive(Args)]
 pub struct Arguments {
     /// Leave the daemon running, to play with

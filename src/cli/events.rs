@@ -12,7 +12,7 @@ use crate::domain::ticket::TicketId;
 use crate::ports::Query;
 use crate::text::{duration, timestamp};
 
-/// Print the workspace's history
+/// Print the workspace's history; --follow: as it happens
 #[derive(Args)]
 pub struct Arguments {
     /// Go on printing what happens (needs the daemon)

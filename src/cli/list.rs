@@ -8,7 +8,7 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::{ListRequest, Request};
 use crate::api::view::{FaultView, ListView, TicketView};
 
-/// List tickets, and every file that cannot be read (closed tickets only with --all)
+/// List tickets, and every file that cannot be read as one
 #[derive(Args)]
 pub struct Arguments {
     /// Only tickets in this state
@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Only tickets with this label
     #[arg(long, value_name = "LABEL")]
     label: Option<String>,
-    /// Closed tickets too
+    /// Closed tickets too, which are hidden otherwise
     #[arg(long)]
     all: bool,
     /// Print JSON

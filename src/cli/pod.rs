@@ -8,7 +8,7 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::{PodView, PodsView};
 
-/// Agent sessions that are registered
+/// The agent sessions that are known: pod list
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]

@@ -17,7 +17,7 @@ use crate::api::request::{Caller, KeyChange, Request};
 use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
 
-/// Set keys of a ticket's frontmatter without touching anything else in the file
+/// Set frontmatter keys; nothing else in the file is touched
 #[derive(Args)]
 #[command(override_usage = "yoi set <ID|--file <F>> [KEY=VALUE]... [--unset KEY] [--add KEY=ITEM] [--remove KEY=ITEM]")]
 pub struct Arguments {

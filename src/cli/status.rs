@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Outcome, context::Context, list, output};
 use crate::api::view::{EventView, StatusView};
 
-/// Say what is really happening: daemon, watcher, Orchestrator, last decision, what needs a person
+/// Say what is happening: daemon, Orchestrator, last decision
 #[derive(Args)]
 pub struct Arguments {
     /// Print JSON

@@ -8,7 +8,7 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::WorkSetView;
 
-/// Show what the Orchestrator's session has taken note of, what comes next, and what waits
+/// Show what is taken note of, what comes next, and what waits
 #[derive(Args)]
 pub struct Arguments {
     /// Print JSON
