@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::view::EventView;
@@ -39,6 +40,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let ticket = arguments.ticket.clone();
     let query = Query { after: None, ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest };
     let events = app.events(&query)?;
+    if events.is_empty() && !arguments.json {
+        eprintln!("(nothing of the kind has happened yet)");
+    }
     let mut last = app.newest_event()?;
     for event in &events {
         last = last.max(event.seq);
@@ -80,13 +84,31 @@ fn print(event: &EventView, json: bool) -> Result<(), Failure> {
     let ticket = event.ticket.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
     let data = match &event.data {
         Value::Object(map) => {
-            let pairs = map.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| format!("{k}={}", plain(v)));
+            let pairs = map.iter().filter(|(_, v)| !is_empty(v)).map(|(k, v)| format!("{k}={}", plain(v)));
             pairs.collect::<Vec<_>>().join(" ")
         }
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    output::print(&output::harmless(&format!("{:>5} {} {}{ticket} {data}", event.seq, event.at, event.kind)))
+    let colour = match event.kind.as_str() {
+        "KICK_SENT" => Colour::Green,
+        "KICK_SUPPRESSED" => Colour::Dim,
+        "ALERT" => Colour::Red,
+        _ => Colour::Plain,
+    };
+    let kind = terminal::paint(colour, &output::harmless(&event.kind));
+    let rest = output::harmless(&format!("{ticket} {data}"));
+    output::print(&format!("{:>5} {} {kind}{}", event.seq, event.at, rest.trim_end()))
+}
+
+/// What says nothing to a person; `--json` has it.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 fn plain(value: &Value) -> String {

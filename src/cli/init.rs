@@ -201,8 +201,9 @@ fn report(place: &Workspace, config: &Config) -> String {
         None if config.mode == Mode::Orchestrated => {
             lines.push(format!("Next: write the Orchestrator's command into {}, then `yoi trust`.", config::FILE));
         }
-        None => {}
+        None => lines.push("In pull mode nobody is kicked: yoi watches and explains, and workers take tickets.".into()),
     }
+    lines.push("Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).".into());
     lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n")
 }
 

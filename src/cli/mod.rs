@@ -23,6 +23,7 @@ mod service;
 mod set;
 mod show;
 mod status;
+mod terminal;
 mod trust;
 mod why;
 mod work_set;

@@ -40,7 +40,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     }
     let head = ["POD", "ROLE", "STATE", "TICKET", "PID", "SINCE", ""].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(view.pods.into_iter().map(row)).collect();
-    output::table(&rows)?;
+    output::table(&rows, output::head)?;
     Ok(ExitCode::SUCCESS)
 }
 
