@@ -33,8 +33,10 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         output::json(&answer)?;
         return Ok(code);
     }
-    let would = if arguments.dry_run { "would decide" } else { "decides" };
-    let mut lines = vec![format!("row {} {would}: {} — {}", view.row, view.decision, view.detail)];
+    let would = if arguments.dry_run { "would be: " } else { "" };
+    let decision = if view.decision == "kick" { "kick" } else { "no kick" };
+    let name = if view.decision == "kick" { String::new() } else { format!("{}, ", view.decision) };
+    let mut lines = vec![format!("{would}{decision}: {} ({name}row {})", view.detail, view.row)];
     for (number, item) in view.items.iter().enumerate() {
         lines.push(format!("  {}. {} ({}) {} — {}", number + 1, item.id, item.class, item.title, item.reason));
     }
@@ -42,7 +44,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         lines.push(format!("  and {} more", view.left_out));
     }
     let kicks = output::count(view.kicks_today, "kick");
-    lines.push(format!("today: {kicks}, {:.1} s of turns", view.turn_seconds_today));
+    // An empty sum of floats is minus nothing.
+    let seconds = view.turn_seconds_today.max(0.0) + 0.0;
+    lines.push(format!("today: {kicks}, {seconds:.1} s of turns"));
     output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
     Ok(code)
 }

@@ -95,6 +95,10 @@ pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
     })?;
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();
+    if lines.is_empty() {
+        eprintln!("({} is empty: nothing was printed)", output::harmless(&path.display().to_string()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let shown = &lines[lines.len().saturating_sub(arguments.lines)..];
     output::print(&shown.iter().map(|line| output::harmless_line(line)).collect::<Vec<_>>().join("\n"))?;
     Ok(ExitCode::SUCCESS)
