@@ -11,7 +11,7 @@ use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{plan_move, settable};
 use crate::domain::obstruction::refuse_write;
 use crate::domain::policy::DirtyGate;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
 use crate::ports::{Acceptance, EditError, Entry};
 
@@ -157,7 +157,7 @@ impl Host {
             })
             .collect();
         if lines.is_empty() {
-            let refusal = Refusal::new(format!("there is no ticket `{id}`"));
+            let refusal = Refusal::new(no_ticket(id.as_str()));
             return Err(refusal.hint("`yoi list --all` shows every id").into());
         }
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())

@@ -21,9 +21,9 @@ pub fn acceptable(ticket: &Ticket, ground: Ground<'_>) -> Result<(), Refusal> {
         }
         Some(state) => {
             let way = match state {
-                State::Planning => "it goes planning -> ready -> queued first",
                 State::Ready => "it goes to queued first",
-                _ => "only queued tickets are accepted",
+                State::Done => "to take it up again: `yoi move ID inprogress --force --reason TEXT`",
+                _ => "it goes planning -> ready -> queued first",
             };
             return Err(Refusal::new(format!("`{id}` is {state}: only a queued ticket is accepted")).hint(way));
         }
