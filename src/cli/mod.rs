@@ -44,7 +44,7 @@ pub type Outcome = Result<ExitCode, Failure>;
 #[derive(Parser)]
 #[command(name = "yoi", version, max_term_width = 100)]
 struct Arguments {
-    /// The workspace of this folder [default: YOI_WORKSPACE, else here]
+    /// The workspace of this folder [default: YOI_WORKSPACE, else .]
     #[arg(short = 'C', value_name = "DIR", global = true, display_order = 900)]
     directory: Option<PathBuf>,
     #[command(subcommand)]

@@ -5,4 +5,5 @@ mod init;
 mod inspect;
 mod set;
 mod trust;
+mod words;
 mod workspace;
