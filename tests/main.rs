@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod e2e;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tidy;

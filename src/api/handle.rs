@@ -11,6 +11,7 @@ use super::view::{
 };
 use super::{hook, present, report};
 use crate::daemon::{AcceptRequest, Host, MoveRequest};
+use crate::domain::accept::Way;
 use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
@@ -21,6 +22,10 @@ use crate::domain::workset::WaitKind;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+        // What is in the way is said as it is now.
+        host.obstacle_now();
+    }
     match request {
         Request::List(request) => list(&request, host),
         Request::Show { id } => show(&id, host),
@@ -31,7 +36,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Doctor => report::doctor(host),
         Request::Kick { dry_run } => report::kick(host, dry_run),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
-        Request::Accept { id, caller } => accept(host, &id, &caller),
+        Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, text, caller } => {
             let ticket = host.create(&TicketId::new(id), &text, actor(host, &caller))?;
@@ -179,7 +184,7 @@ fn move_ticket(
 ) -> Result<Value, Failure> {
     let to: State = to.parse().map_err(Failure::usage)?;
     if to == State::Inprogress && !force {
-        return accept(host, id, caller);
+        return accept(host, id, Way::Move, caller);
     }
     if force && reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
         return Err(Failure::usage("--force needs --reason TEXT: the thread records why a rule was passed over"));
@@ -190,8 +195,9 @@ fn move_ticket(
     value(&moved(&before, &after, Vec::new()))
 }
 
-fn accept(host: &mut Host, id: &str, caller: &Caller) -> Result<Value, Failure> {
-    let request = AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), actor: actor(host, caller) };
+fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
+    let request =
+        AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
     let (before, after, _proof) = host.accept(&request)?;
     value(&moved(&before, &after, dirty_remark(host.engine()).into_iter().collect()))
 }

@@ -25,18 +25,18 @@ impl App {
     /// Starts the daemon, unless it runs, and waits until it answers.
     pub fn up(&self) -> Result<UpView, Failure> {
         if self.daemon_is_running() {
-            return self.started(true);
+            return self.started(None);
         }
         let mut child = self.spawn()?;
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
             if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
-                return self.started(false);
+                return self.started(Some(child.id()));
             }
             if let Ok(Some(status)) = child.try_wait() {
                 // Two starts at once: the other one won, and is as good.
                 if self.daemon_is_running() {
-                    return self.started(true);
+                    return self.started(None);
                 }
                 return Err(Failure::failed(format!("the daemon ended at once ({status})"))
                     .evidence(last_lines(&self.state.log(), 5))
@@ -49,8 +49,10 @@ impl App {
             .evidence(last_lines(&self.state.log(), 5)))
     }
 
-    fn started(&self, already: bool) -> Result<UpView, Failure> {
+    /// What runs now. Of several starts at once only the one whose own daemon it is has started it.
+    fn started(&self, ours: Option<u32>) -> Result<UpView, Failure> {
         let status = self.status()?;
+        let already = ours.is_none() || status.pid != ours;
         Ok(UpView {
             version: VERSION,
             pid: status.pid.unwrap_or_default(),
@@ -90,11 +92,13 @@ impl App {
         let Some(mut client) = self.client()? else {
             return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
-        let answer = client.stop()?;
-        let pid = answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
+        let pid = DaemonLock::written_pid(&self.state.daemon_lock());
+        // A daemon that ends at once may not come to answer: that it is gone is the answer.
+        let asked = client.stop();
         let end = Instant::now() + ENDING;
         while DaemonLock::is_held(&self.state.daemon_lock()) {
             if Instant::now() >= end {
+                asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")
                     .hint("`yoi logs` may say what keeps it"));
             }

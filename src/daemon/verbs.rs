@@ -1,9 +1,9 @@
 //! The verbs that write ticket files: read fresh, decide by the core, compare and swap, tell the engine. One path for
 //! the daemon and for a command's own host.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::domain::accept::acceptable;
+use crate::domain::accept::{Way, acceptable};
 use crate::domain::classify::clock;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
@@ -70,6 +70,8 @@ pub struct AcceptRequest {
     pub id: TicketId,
     /// Under whose name.
     pub by: String,
+    /// By which command.
+    pub way: Way,
     /// Who asks.
     pub actor: Actor,
 }
@@ -78,7 +80,12 @@ impl Host {
     /// Moves a ticket by the lifecycle's rules. To `inprogress` without force it is [`Host::accept`].
     pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<(Ticket, Ticket), VerbError> {
         if request.to == State::Inprogress && !request.force {
-            let accept = AcceptRequest { id: request.id.clone(), by: request.by.clone(), actor: request.actor.clone() };
+            let accept = AcceptRequest {
+                id: request.id.clone(),
+                by: request.by.clone(),
+                way: Way::Move,
+                actor: request.actor.clone(),
+            };
             return self.accept(&accept).map(|(before, after, _)| (before, after));
         }
         let path = self.writable(&request.id)?;
@@ -100,19 +107,20 @@ impl Host {
         let path = self.writable(&request.id)?;
         let lock = self.ports.state.accept_lock();
         let _lock = lock.map_err(|error| VerbError::Failed(format!("the accept lock could not be taken: {error}")))?;
-        self.freshen(&path);
+        self.freshen(&path)?;
         let now = self.now();
         let before = self.engine.backlog().get(&request.id).cloned();
         let ground =
             Ground { backlog: self.engine.backlog(), facts: self.engine.facts(), policy: self.engine.policy() };
-        let mut judge = |fresh: &Ticket| acceptable(fresh, ground);
+        let mut judge = |fresh: &Ticket| acceptable(fresh, ground, request.way);
         // An acceptance that is on record already is a refusal here, and a confirmation only for a start.
         if let Some(known) = &before {
             judge(known)?;
         }
         let (proof, after) = Acceptance::record(self.ports.tickets.as_ref(), &path, &request.by, now, &mut judge)?;
         let before = before.unwrap_or_else(|| after.clone());
-        let note = format!("{} STATE queued -> inprogress by {}: accepted", clock(now), request.by);
+        let from = before.state.map_or("an unreadable state", State::as_str);
+        let note = format!("{} STATE {from} -> inprogress by {}: accepted", clock(now), request.by);
         self.written(&path, after.clone(), request.actor.clone(), Some(&note));
         Ok((before, after, proof))
     }
@@ -170,22 +178,44 @@ impl Host {
         }
     }
 
-    /// Fresh data for a decision: what the watcher has reported meanwhile, the ticket's file, the main worktree.
-    fn freshen(&mut self, path: &std::path::Path) {
+    /// Fresh data for a decision under the accept lock. A daemon looks at what the watcher has reported meanwhile, at the
+    /// ticket and at what its gates rest on; a command's own host walks the folder again, because what it read before it
+    /// had the lock may have changed while it waited for it.
+    fn freshen(&mut self, path: &Path) -> Result<(), VerbError> {
         if self.resident {
             let mut paths = self.reported();
+            paths.extend(self.gates_rest_on(path));
             paths.push(path.to_owned());
             let entries = paths.into_iter().map(|path| (path.clone(), self.ports.tickets.read(&path))).collect();
             self.tell(Event::FilesRead { entries, full: false });
+        } else {
+            let scan = self.ports.tickets.scan();
+            let entries =
+                scan.map_err(|error| VerbError::Failed(format!("the ticket folder cannot be read: {error}")))?;
+            let now = self.now();
+            // What others did meanwhile is theirs to record.
+            drop(self.engine.step(Event::FilesRead { entries, full: true }, now));
         }
         if self.engine.policy().dirty_workspace != DirtyGate::Off {
             let dirty = self.ports.worktree.dirty();
             self.tell(Event::Probed(dirty));
         }
+        Ok(())
+    }
+
+    /// The files of the ticket's dependencies, and of all that is in progress.
+    fn gates_rest_on(&self, path: &Path) -> Vec<PathBuf> {
+        let backlog = self.engine.backlog();
+        let depends_on = match backlog.at(path) {
+            Some(Entry::Ticket(ticket)) => ticket.depends_on.as_slice(),
+            _ => &[],
+        };
+        let others = depends_on.iter().chain(backlog.inprogress());
+        others.flat_map(|id| backlog.paths_of(id)).cloned().collect()
     }
 
     /// Frontmatter first, thread after: a crash between the two leaves a missing note, never a false one.
-    fn written(&mut self, path: &std::path::Path, ticket: Ticket, by: Actor, note: Option<&str>) {
+    fn written(&mut self, path: &Path, ticket: Ticket, by: Actor, note: Option<&str>) {
         if let Some(note) = note
             && let Err(error) = self.ports.tickets.note(path, note)
         {

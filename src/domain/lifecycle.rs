@@ -54,6 +54,12 @@ fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
             "this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT".into(),
         );
     }
+    if to == State::Inprogress && allowed(from, to) {
+        return refuse(
+            format!("`{id}` is {from}: it becomes inprogress by an acceptance, behind every gate"),
+            "yoi accept ID".into(),
+        );
+    }
     if from == State::Queued && to == State::Queued && needs_reset(ticket) {
         return Ok(());
     }

@@ -110,6 +110,10 @@ fn from_parser(yaml: &str, byte: usize, said: &str) -> Diagnostic {
     if has("mapping values are not allowed") {
         return at(yaml, byte, "a colon (`:`) inside an unquoted value: put quotes around the value");
     }
+    if has("sequence entries are not allowed") {
+        let message = "a list item (`- `) cannot stand here: put it on a line of its own, or quotes around the value";
+        return at(yaml, byte, message);
+    }
     if has("could not find expected ':'") {
         return at(
             yaml,
@@ -205,5 +209,6 @@ mod tests {
         check("a: \"x\", \"y\"\n", 2, 7, "text after the closing quote");
         check("a: [x] y\n", 2, 8, "text after the closing bracket");
         check("a: 1\n  b: 2\n", 3, 4, "a colon");
+        check("a: - b\n", 2, 4, "a list item");
     }
 }

@@ -177,7 +177,7 @@ fn values_that_are_not_what_they_look_like() {
         Pitfall {
             name: "a hash cuts a value silently",
             file: "---\nx: PR #526 coverage\nstate: a#b\n---\n",
-            says: r##"state="a#b" x="PR" body="" ` #` starts a comment, so `#526 coverage` is not part of `x`; put quotes around the value if it should be"##,
+            says: r#"state="a#b" x="PR" body="" ` #` starts a comment, so `#526 coverage` is not part of `x`; put quotes around the value if it should be"#,
             edited: Some("---\nx: PR #526 coverage\nstate: queued\nlabels: [orphan]\n---\n"),
         },
         Pitfall {

@@ -1,9 +1,12 @@
 //! The program from outside, one file per command or subject.
 
 mod config;
+mod hostile;
 mod init;
 mod inspect;
+mod lifecycle;
 mod set;
+mod tickets;
 mod trust;
 mod words;
 mod workspace;

@@ -2,6 +2,9 @@
 //!
 //! Must not know: what a test expects.
 
+pub mod stage;
+pub mod wait;
+
 use std::fmt;
 use std::fs;
 use std::mem;

@@ -12,6 +12,9 @@ use crate::domain::ticket::{TicketId, Timestamp};
 /// How long after a decision further boundaries are joined.
 const JOIN: TimeDelta = TimeDelta::milliseconds(200);
 
+/// How often plain edits of seen tickets may lead to a decision.
+const NEWS_EVERY: TimeDelta = TimeDelta::minutes(1);
+
 /// What was last decided, for `status` and `why`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastDecision {
@@ -34,6 +37,8 @@ pub(super) struct Boundaries {
     joined_until: Option<Timestamp>,
     pub(super) last: Option<LastDecision>,
     pub(super) last_boundary: Option<(Boundary, Timestamp)>,
+    /// When a plain edit last led to a decision.
+    last_news: Option<Timestamp>,
     pub(super) kicks_sent: u64,
     pub(super) kicks_saved: u64,
 }
@@ -55,8 +60,8 @@ impl Boundaries {
     }
 
     pub(super) fn shift(&mut self, by: TimeDelta) {
-        if let Some(until) = &mut self.joined_until {
-            *until -= by;
+        for at in [&mut self.joined_until, &mut self.last_news].into_iter().flatten() {
+            *at -= by;
         }
     }
 }
@@ -71,13 +76,19 @@ impl Engine {
 
     /// Nothing new may lie at rest: where a change left something unseen on the list and made no boundary of its own
     /// (somebody edited what had been seen, an `other` reason lapsed, a ticket came to `inprogress` by hand), the
-    /// change itself is taken as the one that cleared the way.
+    /// change itself is taken as the one that cleared the way: the first at once, what follows within a minute after
+    /// that together, since whoever is writing saves more than once.
     pub(super) fn notice_news(&mut self, now: Timestamp) {
-        if !self.stirred || !matches!(self.orchestrator, Orchestrator::Idle { .. }) {
+        if std::mem::take(&mut self.stirred) && self.news_at.is_none() {
+            let next = self.boundaries.last_news.map_or(now, |last| last + NEWS_EVERY);
+            self.news_at = Some(next.max(now));
+        }
+        let idle = matches!(self.orchestrator, Orchestrator::Idle { .. });
+        if !idle || self.news_at.take_if(|at| *at <= now).is_none() {
             return;
         }
-        self.stirred = false;
         if self.boundaries.pending.is_empty() && self.attention(false, now).items.iter().any(|item| !item.seen) {
+            self.boundaries.last_news = Some(now);
             self.reach_boundary(Boundary::GateCleared);
         }
     }

@@ -59,6 +59,8 @@ pub struct Engine {
     gates_stale: bool,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
+    /// When it is looked whether such a change left something unseen.
+    news_at: Option<Timestamp>,
     kicks: u64,
     editor_name: String,
     last_now: Timestamp,
@@ -84,6 +86,7 @@ impl Engine {
             under_way: BTreeSet::new(),
             gates_stale: false,
             stirred: false,
+            news_at: None,
             kicks: 0,
             editor_name: String::new(),
             last_now: now,

@@ -95,6 +95,7 @@ impl Engine {
             saved.backing_off_until,
             self.timers.brake_until,
             self.timers.probe_at,
+            self.news_at.filter(|_| self.is_idle()),
             unmoved,
             reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
             self.active_until(),
@@ -248,7 +249,7 @@ impl Engine {
         self.work_set.shift(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
-        let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until];
+        let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
         for at in moments.into_iter().flatten().chain(lying) {
             *at -= back;
         }

@@ -25,6 +25,9 @@ pub(super) fn judge(before: &[u8], edit: &Edit, after: &[u8], intended: &Mapping
     if new.map != *intended || keys(&new.map) != keys(intended) {
         return Err("the frontmatter would not read as intended".into());
     }
+    if Edit::new(&new, edit.change).is_err() {
+        return Err("yoi could not edit the file any more".into());
+    }
     if !other_lines_same(edit, &new) {
         return Err("lines of other keys would change".into());
     }

@@ -69,7 +69,8 @@ fn content(edit: &Edit, entry: &Entry, text: &str) -> Option<Splices> {
         }
         Kind::Block { header_end } => {
             let lines = lines::after(yaml, &(node.span.start..*header_end));
-            Some(vec![(node.span.start..*header_end, text.to_owned()), (lines..node.span.end, String::new())])
+            let gap = if yaml[*header_end..].starts_with('#') { " " } else { "" };
+            Some(vec![(node.span.start..*header_end, format!("{text}{gap}")), (lines..node.span.end, String::new())])
         }
         Kind::BlockSeq(_) | Kind::BlockMap(_) => {
             let colon = entry.key.end() + yaml[entry.key.end()..].find(':')? + 1;

@@ -93,20 +93,23 @@ fn values(yaml: &str) -> Option<Mapping> {
     }
 }
 
-/// What the key should hold afterwards, worked out from the values alone; None where a list is asked of something else.
-fn expected(before: Option<&Value>, change: &Change) -> Option<Option<Value>> {
+/// A list was asked of something else.
+struct NotAList;
+
+/// What the key should hold afterwards, worked out from the values alone.
+fn expected(before: Option<&Value>, change: &Change) -> Result<Option<Value>, NotAList> {
     let list = || match before {
-        None | Some(Value::Null) => Some(Vec::new()),
-        Some(Value::Sequence(items)) => Some(items.clone()),
-        _ => None,
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Sequence(items)) => Ok(items.clone()),
+        _ => Err(NotAList),
     };
-    Some(match change {
+    Ok(match change {
         Change::Set(_, value) | Change::Written(_, value, _) => Some(value.clone()),
         Change::Unset(_) => None,
         Change::Add(_, item) => {
             let mut items = list()?;
             if items.contains(item) {
-                return Some(before.cloned());
+                return Ok(before.cloned());
             }
             items.push(item.clone());
             Some(items.into())
@@ -116,7 +119,7 @@ fn expected(before: Option<&Value>, change: &Change) -> Option<Option<Value>> {
             let all = items.len();
             items.retain(|i| i != item);
             if items.len() == all {
-                return Some(before.cloned());
+                return Ok(before.cloned());
             }
             Some(items.into())
         }
@@ -159,7 +162,7 @@ fn check(yaml: &str, change: &Change) -> Result<(), TestCaseError> {
     let new = new.ok_or_else(|| TestCaseError::fail(format!("frame: {after:?}")))?;
     let (old_map, new_map) = (values(yaml).unwrap(), values(new));
     let new_map = new_map.ok_or_else(|| TestCaseError::fail(format!("broken: {new:?}")))?;
-    if let Some(wanted) = expected(old_map.get(change.key()), change) {
+    if let Ok(wanted) = expected(old_map.get(change.key()), change) {
         let mut map = old_map.clone();
         match wanted {
             Some(value) => map.insert(change.key().into(), value),

@@ -66,6 +66,7 @@ fn values_of_several_lines_belong_to_their_key() {
     check("d: 'one\n\n  two'  # c\nb: 1\n", &short, "d: 'short'  # c\nb: 1\n");
     check("d: |\n  state: ready\n  # text\n\nb: 1\n", &short, "d: short\nb: 1\n");
     check("d: >- # c\n  one\n  two\nb: 1\n", &short, "d: short # c\nb: 1\n");
+    check("d: |#c\n  one\nb: 1\n", &short, "d: short #c\nb: 1\n");
     check("b: 1\nd: |+\n  one\n\n", &short, "b: 1\nd: short\n");
     check("d: {a: 1,\n  b: 2}\nb: 1\n", &short, "d: short\nb: 1\n");
     check("d: # c\n  - a\n  # in it\n  - b\n# after\nb: 1\n", &short, "d: short # c\n# after\nb: 1\n");

@@ -176,6 +176,23 @@ fn the_brake_of_20_an_hour_holds_what_people_keep_stirring_up() {
 }
 
 #[test]
+fn whoever_saves_again_and_again_is_news_once_a_minute() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.script = Some(lazy);
+    let kicks = host.kicks.len();
+    for _ in 0..36 {
+        host.reword("a");
+        host.run(5);
+    }
+    // One a minute, and one for what changed while that one's turn ran.
+    assert!(host.kicks.len() - kicks <= 6, "{:?}", host.decisions(0));
+    // The last of them is not lost.
+    host.run(120);
+    assert!(host.engine.attention(false, host.now).items.iter().all(|item| item.seen));
+}
+
+#[test]
 fn another_bound_can_be_set() {
     let kick = KickPolicy { max_per_hour: 2, max_items: 1, ..KickPolicy::default() };
     let mut host = Host::new(Policy { kick, ..Policy::default() }, [ticket("z", State::Planning)]);

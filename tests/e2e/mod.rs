@@ -1,0 +1,10 @@
+//! The daemon from outside: real files, a real process, a scripted Orchestrator that uses only the public commands.
+
+mod accept;
+mod active;
+mod boundaries;
+mod exits;
+mod long_queue;
+mod restart;
+mod schema;
+mod waiting;
