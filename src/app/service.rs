@@ -1,7 +1,6 @@
 //! Starts the daemon in the background, and ends it.
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
+use crate::adapters::files::{self, Text};
 use crate::api::failure::Failure;
 use crate::api::view::{DownView, UpView, VERSION};
 use crate::ports::{Processes, StateFolder};
@@ -69,8 +69,7 @@ impl App {
         if fs::metadata(&log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
             let _ = fs::rename(&log, log.with_extension("log.1"));
         }
-        let output =
-            OpenOptions::new().append(true).create(true).mode(0o600).open(&log).map_err(|e| failed(&log, e))?;
+        let output = files::open_own(&log, Text::Extended).map_err(|error| failed(&log, error))?;
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
         Command::new(&program)
