@@ -66,6 +66,11 @@ impl DaemonLock {
         files::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// The pid that the holder wrote down: information, never to be signalled.
+    pub fn holder(path: &Path) -> Option<u32> {
+        written_pid(&mut files::open(path).ok()?)
+    }
+
     /// Whether the path still names the file that is locked. If not, another daemon may already have begun.
     pub fn still_ours(&self) -> bool {
         names(&self.path, &self.file)

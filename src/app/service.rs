@@ -31,7 +31,14 @@ impl App {
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
             if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
-                return self.started(Some(child.id()));
+                let view = self.started(Some(child.id()))?;
+                // Of several starts at once one wins. The other daemons are to be gone when their `up` is: one that still
+                // waited for the lock would take it from the next `yoi down`.
+                let end = Instant::now() + ENDING;
+                while view.already && matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+                    thread::sleep(PAUSE);
+                }
+                return Ok(view);
             }
             if let Ok(Some(status)) = child.try_wait() {
                 // Two starts at once: the other one won, and is as good.
@@ -91,11 +98,19 @@ impl App {
         let Some(mut client) = self.client()? else {
             return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
-        let answer = client.stop()?;
-        let pid = answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
+        let lock = self.state.daemon_lock();
+        let holder = DaemonLock::holder(&lock);
+        // It may be gone before its answer is here: whether it has stopped, its lock tells.
+        let asked = client.stop();
+        let pid = match &asked {
+            Ok(answer) => answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
+            Err(_) => holder,
+        };
         let end = Instant::now() + ENDING;
-        while DaemonLock::is_held(&self.state.daemon_lock()) {
+        // Somebody may start the next one at the same time.
+        while DaemonLock::is_held(&lock) && DaemonLock::holder(&lock) == holder {
             if Instant::now() >= end {
+                asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")
                     .hint("`yoi logs` may say what keeps it"));
             }
