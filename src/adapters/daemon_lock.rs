@@ -67,7 +67,7 @@ impl DaemonLock {
     }
 
     /// The pid that the holder wrote down: information, never to be signalled.
-    pub fn holder(path: &Path) -> Option<u32> {
+    pub fn written_pid(path: &Path) -> Option<u32> {
         written_pid(&mut files::open(path).ok()?)
     }
 

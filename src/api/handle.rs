@@ -11,6 +11,7 @@ use super::view::{
 };
 use super::{hook, present, report};
 use crate::daemon::{AcceptRequest, Host, MoveRequest};
+use crate::domain::accept::Way;
 use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
@@ -20,6 +21,10 @@ use crate::domain::workset::WaitKind;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+        // What is in the way is said as it is now.
+        host.obstacle_now();
+    }
     match request {
         Request::List(request) => list(&request, host),
         Request::Show { id } => show(&id, host),
@@ -30,7 +35,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Doctor => report::doctor(host),
         Request::Kick { dry_run } => report::kick(host, dry_run),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
-        Request::Accept { id, caller } => accept(host, &id, &caller),
+        Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, text, caller } => {
             let ticket = host.create(&TicketId::new(id), &text, actor(host, &caller))?;
@@ -174,19 +179,21 @@ fn move_ticket(
     caller: &Caller,
 ) -> Result<Value, Failure> {
     let to: State = to.parse().map_err(Failure::usage)?;
+    if to == State::Inprogress && !force {
+        return accept(host, id, Way::Move, caller);
+    }
     if force && reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
         return Err(Failure::usage("--force needs --reason TEXT: the thread records why a rule was passed over"));
     }
     let by = recorded_name(host, caller);
     let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
     let (before, after) = host.move_ticket(&request)?;
-    let remarks =
-        dirty_remark(host.engine()).filter(|_| to == State::Inprogress && before.state == Some(State::Queued));
-    value(&moved(&before, &after, remarks.into_iter().collect()))
+    value(&moved(&before, &after, Vec::new()))
 }
 
-fn accept(host: &mut Host, id: &str, caller: &Caller) -> Result<Value, Failure> {
-    let request = AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), actor: actor(host, caller) };
+fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
+    let request =
+        AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
     let (before, after, _proof) = host.accept(&request)?;
     value(&moved(&before, &after, dirty_remark(host.engine()).into_iter().collect()))
 }

@@ -152,6 +152,10 @@ impl App {
 
     /// What a request needs to know: mostly everything; for showing one ticket, that file.
     fn found(&self, request: &Request) -> Found {
+        // A new ticket is about no other, and may be the first in a folder that is not there yet.
+        if let Request::New { .. } = request {
+            return Found::Only(Vec::new());
+        }
         if let Request::Show { id } = request {
             let tickets = self.tickets();
             let guesses = tickets.guesses(&TicketId::new(id));
@@ -167,6 +171,10 @@ impl App {
 
     fn unreadable(&self, error: &io::Error) -> Failure {
         let folder = self.workspace.root.join(&self.config.tickets_root);
+        if error.kind() == io::ErrorKind::NotFound {
+            return Failure::failed(format!("{}: there is no ticket folder", folder.display()))
+                .hint("`yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?");
+        }
         Failure::failed(format!("{}: {error}", folder.display()))
             .hint("is [tickets] root in .yoi/config.toml the right folder?")
     }

@@ -99,16 +99,12 @@ impl App {
             return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
         let lock = self.state.daemon_lock();
-        let holder = DaemonLock::holder(&lock);
-        // It may be gone before its answer is here: whether it has stopped, its lock tells.
+        let pid = DaemonLock::written_pid(&lock);
+        // A daemon that ends at once may not come to answer: that it is gone is the answer.
         let asked = client.stop();
-        let pid = match &asked {
-            Ok(answer) => answer.get("pid").and_then(serde_json::Value::as_u64).and_then(|pid| u32::try_from(pid).ok()),
-            Err(_) => holder,
-        };
         let end = Instant::now() + ENDING;
         // Somebody may start the next one at the same time.
-        while DaemonLock::is_held(&lock) && DaemonLock::holder(&lock) == holder {
+        while DaemonLock::is_held(&lock) && DaemonLock::written_pid(&lock) == pid {
             if Instant::now() >= end {
                 asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")

@@ -87,7 +87,10 @@ impl App {
             return Err(Failure::failed("neither VISUAL nor EDITOR is set")
                 .hint(format!("set one (EDITOR=vi), or open {} yourself", path.display())));
         };
-        editor::run(command, path).map_err(|error| Failure::failed(format!("{command}: {error}")))
+        editor::run(command, path).map_err(|error| {
+            Failure::failed(format!("{command}: {error}"))
+                .hint(format!("VISUAL or EDITOR names the editor; {} is as it left it", path.display()))
+        })
     }
 
     /// The daemon's log, or a turn's.

@@ -107,6 +107,7 @@ pub struct Host {
     obstruction: Option<Obstruction>,
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
+    put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
     turn: Option<(KickId, ProcessIdentity)>,
     store_trouble: Option<String>,
     failed_deliveries: u64,

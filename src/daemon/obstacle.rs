@@ -1,14 +1,20 @@
 //! Puts reading and stamping off while git is in the middle of something; what was put off is done when it is over.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Host;
 use crate::domain::engine::Event;
 use crate::domain::obstruction::Obstruction;
 
+/// How soon the end of an obstacle is looked for while reading waits for it.
+const SOON: Duration = Duration::from_millis(250);
+/// And while only yoi's own stamps wait for it.
+const LATER: Duration = Duration::from_secs(5);
+
 impl Host {
     /// What git is in the middle of, seen now.
-    pub(super) fn obstacle_now(&mut self) -> Option<String> {
+    pub fn obstacle_now(&mut self) -> Option<String> {
         let now = self.now();
         if let Some(obstacle) = self.ports.worktree.obstacle() {
             let known = self.obstruction.take().filter(|known| known.what == obstacle.what);
@@ -36,19 +42,26 @@ impl Host {
         true
     }
 
-    /// Whether something was put off.
-    pub(super) fn has_put_off(&self) -> bool {
-        self.obstruction.is_some() || !self.put_off.is_empty() || !self.put_off_stamps.is_empty()
+    /// Whether nothing is to be concluded from ticket files just now: a kick that is being prepared waits too.
+    pub(super) fn conclusions_are_put_off(&mut self) -> bool {
+        let now = self.now();
+        self.obstacle_now().is_some() && self.obstruction.as_ref().is_some_and(|o| o.holds_reading(now))
+    }
+
+    /// How soon the end of the obstacle is looked for by itself; git's own notices come besides.
+    pub(super) fn look_again(&self) -> Option<Duration> {
+        if !self.put_off.is_empty() || self.put_off_refresh.is_some() {
+            Some(SOON)
+        } else if self.put_off_stamps.is_empty() {
+            None
+        } else {
+            Some(LATER)
+        }
     }
 
     /// Looks whether the obstacle is gone (or patience is over), and does what was put off.
     pub(super) fn resume_put_off(&mut self) {
-        if !self.has_put_off() {
-            return;
-        }
-        let obstacle = self.obstacle_now();
-        let now = self.now();
-        if self.obstruction.as_ref().is_some_and(|o| o.holds_reading(now)) {
+        if self.look_again().is_none() || self.conclusions_are_put_off() {
             return;
         }
         if !self.put_off.is_empty() {
@@ -56,11 +69,18 @@ impl Host {
             // A checkout, merge or rebase may have touched anything.
             self.tell(Event::EverythingNoticed("git was in the middle of something".into()));
         }
-        if obstacle.is_none() {
+        if let Some((kick, paths)) = self.put_off_refresh.take() {
+            let mut events = std::collections::VecDeque::new();
+            self.refresh(kick, paths, &mut events);
+            for event in events {
+                self.tell(event);
+            }
+        }
+        if self.obstruction.is_none() {
             let stamps = std::mem::take(&mut self.put_off_stamps);
             let mut events = std::collections::VecDeque::new();
             self.perform_all(stamps, &mut events);
-            while let Some(event) = events.pop_front() {
+            for event in events {
                 self.tell(event);
             }
         }

@@ -115,7 +115,11 @@ impl Host {
     }
 
     /// Everything a kick rests on, anew: what the watcher has reported meanwhile, the items' files, the main worktree.
-    fn refresh(&mut self, kick: KickId, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
+    pub(super) fn refresh(&mut self, kick: KickId, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
+        if self.conclusions_are_put_off() {
+            self.put_off_refresh = Some((kick, paths));
+            return;
+        }
         let mut reported = self.reported();
         reported.extend(paths);
         self.read(reported, events);

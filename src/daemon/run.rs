@@ -17,8 +17,6 @@ pub enum Stop {
     LockLost,
 }
 
-/// While something is put off, how often its end is looked for.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
 /// is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
@@ -53,7 +51,7 @@ impl Host {
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
         });
         let until = until.min(LONGEST_SLEEP);
-        if self.has_put_off() { until.min(LOOK_AGAIN) } else { until }
+        self.look_again().map_or(until, |soon| until.min(soon))
     }
 
     /// Takes a message, and joins the path notices that are waiting behind it: a checkout is one event.

@@ -128,6 +128,7 @@ impl Host {
             obstruction: None,
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
+            put_off_refresh: None,
             turn: None,
             store_trouble: None,
             failed_deliveries: 0,

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::accept::acceptable;
+use crate::domain::accept::{Way, acceptable};
 use crate::domain::classify::clock;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
@@ -70,6 +70,8 @@ pub struct AcceptRequest {
     pub id: TicketId,
     /// Under whose name.
     pub by: String,
+    /// By which command.
+    pub way: Way,
     /// Who asks.
     pub actor: Actor,
 }
@@ -77,9 +79,13 @@ pub struct AcceptRequest {
 impl Host {
     /// Moves a ticket by the lifecycle's rules. To `inprogress` without force it is [`Host::accept`].
     pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<(Ticket, Ticket), VerbError> {
-        let reopens = self.engine.backlog().get(&request.id).is_some_and(|t| t.state == Some(State::Done));
-        if request.to == State::Inprogress && !request.force && !reopens {
-            let accept = AcceptRequest { id: request.id.clone(), by: request.by.clone(), actor: request.actor.clone() };
+        if request.to == State::Inprogress && !request.force {
+            let accept = AcceptRequest {
+                id: request.id.clone(),
+                by: request.by.clone(),
+                way: Way::Move,
+                actor: request.actor.clone(),
+            };
             return self.accept(&accept).map(|(before, after, _)| (before, after));
         }
         let path = self.writable(&request.id)?;
@@ -106,14 +112,15 @@ impl Host {
         let before = self.engine.backlog().get(&request.id).cloned();
         let ground =
             Ground { backlog: self.engine.backlog(), facts: self.engine.facts(), policy: self.engine.policy() };
-        let mut judge = |fresh: &Ticket| acceptable(fresh, ground);
+        let mut judge = |fresh: &Ticket| acceptable(fresh, ground, request.way);
         // An acceptance that is on record already is a refusal here, and a confirmation only for a start.
         if let Some(known) = &before {
             judge(known)?;
         }
         let (proof, after) = Acceptance::record(self.ports.tickets.as_ref(), &path, &request.by, now, &mut judge)?;
         let before = before.unwrap_or_else(|| after.clone());
-        let note = format!("{} STATE queued -> inprogress by {}: accepted", clock(now), request.by);
+        let from = before.state.map_or("an unreadable state", State::as_str);
+        let note = format!("{} STATE {from} -> inprogress by {}: accepted", clock(now), request.by);
         self.written(&path, after.clone(), request.actor.clone(), Some(&note));
         Ok((before, after, proof))
     }

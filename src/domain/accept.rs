@@ -7,23 +7,35 @@ use super::gates::{Ground, holds};
 use super::refusal::Refusal;
 use super::ticket::{State, Ticket};
 
+/// How an acceptance was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// `yoi accept`: of a queued ticket.
+    Accept,
+    /// `yoi move ID inprogress`: the same, and what is done may be taken up again (DESIGN.md 2.4).
+    Move,
+}
+
 /// Refuses with the evidence of each obstacle, or lets the acceptance pass.
-pub fn acceptable(ticket: &Ticket, ground: Ground<'_>) -> Result<(), Refusal> {
+pub fn acceptable(ticket: &Ticket, ground: Ground<'_>, way: Way) -> Result<(), Refusal> {
     let id = &ticket.id;
     match ticket.state {
         Some(State::Queued) => {}
+        Some(State::Done) if way == Way::Move => {}
         // By hand or by force: an acceptance puts it on record, behind the same gates.
         Some(State::Inprogress) if !ticket.acceptance_recorded() => {}
         Some(State::Inprogress) => {
             let by = ticket.stamps.accepted_by.as_deref().unwrap_or("somebody");
             let at = ticket.stamps.accepted_at.map(clock).unwrap_or_default();
-            return Err(Refusal::new(format!("`{id}` is inprogress already, accepted by {by} at {at}")));
+            return Err(Refusal::new(format!("`{id}` is inprogress already, accepted by {by} at {at}"))
+                .hint(format!("`yoi why {id}` says what comes next")));
         }
         Some(state) => {
             let way = match state {
-                State::Planning => "it goes planning -> ready -> queued first",
-                State::Ready => "it goes to queued first",
-                _ => "only queued tickets are accepted",
+                State::Planning => "it goes planning -> ready -> queued first".into(),
+                State::Ready => format!("`yoi move {id} queued` comes first"),
+                State::Done => format!("`yoi move {id} inprogress` takes it up again"),
+                _ => format!("`yoi move {id} planning` opens it again"),
             };
             return Err(Refusal::new(format!("`{id}` is {state}: only a queued ticket is accepted")).hint(way));
         }
@@ -37,5 +49,7 @@ pub fn acceptable(ticket: &Ticket, ground: Ground<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let lines = found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence));
-    Err(Refusal::new(format!("`{id}` cannot start: a gate holds it")).evidence(lines))
+    Err(Refusal::new(format!("`{id}` cannot start: a gate holds it"))
+        .evidence(lines)
+        .hint("it can be accepted as soon as none of this holds any more"))
 }

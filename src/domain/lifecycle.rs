@@ -23,8 +23,7 @@ pub fn allowed(from: State, to: State) -> bool {
 }
 
 /// What a move changes in the ticket. `force` passes the rules and records nothing but the state and the queue's
-/// stamps. `queued -> inprogress` without `force` is `accept`, and is not decided here; `done -> inprogress` reopens what
-/// was accepted.
+/// stamps. A move to `inprogress` without `force` is `accept`, and is not decided here.
 pub fn plan_move(ticket: &Ticket, to: State, by: &str, now: Timestamp, force: bool) -> Result<Vec<Change>, Refusal> {
     if !force {
         refuse_move(ticket, to)?;
@@ -55,9 +54,9 @@ fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
             "this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT".into(),
         );
     }
-    if to == State::Inprogress && from == State::Queued {
+    if to == State::Inprogress && allowed(from, to) {
         return refuse(
-            format!("`{id}` is queued: it becomes inprogress by an acceptance, behind every gate"),
+            format!("`{id}` is {from}: it becomes inprogress by an acceptance, behind every gate"),
             "yoi accept ID".into(),
         );
     }

@@ -12,7 +12,7 @@ fn hostile() -> Stage {
         ("line\nbreak.md", "x"),
         ("-rf.md", "starts with a dash"),
         ("ログイン.md", "ログインが失敗する"),
-        (".. .md", "dots"),
+        ("a..b.md", "dots"),
         (format!("{long}.md").as_str(), "長い"),
         ("back`tick.md", "back`tick"),
         ("200.md", &"x".repeat(200)),

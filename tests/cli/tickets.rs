@@ -116,8 +116,8 @@ fn an_empty_workspace_says_what_to_do() {
     ");
     fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
     insta::assert_snapshot!(stage.yoi("list"), @r"
-    ! yoi: [BENCH]/work/tickets: IO error for operation on [BENCH]/work/tickets: No such file or directory (os error 2)
-    !   hint: is [tickets] root in .yoi/config.toml the right folder?
+    ! yoi: [BENCH]/work/tickets: there is no ticket folder
+    !   hint: `yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?
     (exit 1)
     ");
     stage.done("new First");
@@ -210,6 +210,7 @@ fn edit_opens_the_file_and_says_how_it_reads() {
     let stage = with_editor("exit 3");
     insta::assert_snapshot!(stage.yoi("edit a"), @r"
     ! yoi: editor --wait: it ended with exit status: 3
+    !   hint: VISUAL or EDITOR names the editor; [BENCH]/work/tickets/a.md is as it left it
     (exit 1)
     ");
     // What cannot be read can be opened, to be repaired.
@@ -229,6 +230,7 @@ fn edit_opens_the_file_and_says_how_it_reads() {
     stage.bench.set("VISUAL", "no-such-editor");
     insta::assert_snapshot!(stage.yoi("edit a"), @r"
     ! yoi: no-such-editor: No such file or directory (os error 2)
+    !   hint: VISUAL or EDITOR names the editor; [BENCH]/work/tickets/a.md is as it left it
     (exit 1)
     ");
 }
@@ -351,6 +353,6 @@ fn status_and_events_work_without_a_daemon_and_say_so() {
     "#);
     let lines = |line: &str| stage.done(line).stdout.lines().count();
     stage.done("move a ready");
-    assert_eq!((lines("events --json"), lines("events -n 1 --json"), lines("events --ticket b --json")), (2, 1, 0));
-    assert_eq!((lines("events --since 1h --json"), lines("events --since 2999-01-01T00:00:00Z --json")), (2, 0));
+    assert_eq!((lines("events --json"), lines("events -n 1 --json"), lines("events --ticket a --json")), (3, 1, 2));
+    assert_eq!((lines("events --since 1h --json"), lines("events --since 2999-01-01T00:00:00Z --json")), (3, 0));
 }

@@ -54,24 +54,32 @@ fn gates_of_the_ticket_itself() {
     yoi: `waits` cannot start: a gate holds it
       - dependency: depends on `unfinished`, which is ready
       - dependency: depends on `under-way`, which is inprogress
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `lost` cannot start: a gate holds it
       - dependency: depends on `nowhere`, which is no ticket here
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `ring` cannot start: a gate holds it
       - dependency: depends on `other-ring`, which is queued
       - dependency: the dependencies go in a circle: ring -> other-ring -> ring
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `rival` cannot start: a gate holds it
       - conflict: conflicts with `under-way`, which is inprogress
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `toucher` cannot start: a gate holds it
       - conflict: touches src/auth/login.rs, and `under-way`, which is inprogress, touches src/auth
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `gated` cannot start: a gate holds it
       - human_gate: human_gate: needs design sign-off
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `labelled` cannot start: a gate holds it
       - human_gate: label `needs-human`
       - human_gate: label `blocked`
+      hint: it can be accepted as soon as none of this holds any more
     yoi: `all-at-once` cannot start: a gate holds it
       - dependency: depends on `unfinished`, which is ready
       - conflict: conflicts with `under-way`, which is inprogress
       - human_gate: human_gate: yes
+      hint: it can be accepted as soon as none of this holds any more
     ");
 }
 
@@ -89,6 +97,7 @@ fn gates_of_the_workspace() {
     yoi: `next` cannot start: a gate holds it
       - dirty_workspace: uncommitted changes in the main worktree: src/app.txt
       - capacity: 1 of 1 in progress already: `under-way`
+      hint: it can be accepted as soon as none of this holds any more
     ");
 }
 
@@ -109,14 +118,15 @@ fn wrong_states() {
     yoi: `is-planning` is planning: only a queued ticket is accepted
       hint: it goes planning -> ready -> queued first
     yoi: `is-ready` is ready: only a queued ticket is accepted
-      hint: it goes to queued first
+      hint: `yoi move is-ready queued` comes first
     yoi: `is-accepted` is inprogress already, accepted by orchestrator at 2026-11-30T08:00:00Z
+      hint: `yoi why is-accepted` says what comes next
     yoi: `is-done` is done: only a queued ticket is accepted
-      hint: only queued tickets are accepted
+      hint: `yoi move is-done inprogress` takes it up again
     yoi: `is-closed` is closed: only a queued ticket is accepted
-      hint: only queued tickets are accepted
+      hint: `yoi move is-closed planning` opens it again
     yoi: `gated` is ready: only a queued ticket is accepted
-      hint: it goes to queued first
+      hint: `yoi move gated queued` comes first
     yoi: `is-odd` has no state that can be read
       hint: write one of the six states into tickets/is-odd.md
     yoi: `broken` cannot be changed as long as its file is at fault

@@ -157,6 +157,7 @@ fn reasons_that_are_refused() {
     let stage = Stage::new();
     stage.ticket("a", "queued", "depends_on: [nowhere]");
     stage.ticket("b", "ready", "");
+    stage.ticket("c", "inprogress", ACCEPTED);
     stage.start();
     stage.rest();
     let session = stage.session();
@@ -172,31 +173,44 @@ fn reasons_that_are_refused() {
         ask(&["wait", "a", "--kind", "dependency", "--detail", "x"]),
         ask(&["plan", "b", "--session", &session]),
         ask(&["await", "a", "--step", "merge", "--for", "1h", "--session", &session]),
-        ask(&["await", "a", "--step", "merge", "--for", "25h", "--session", &session]),
+        ask(&["await", "c", "--step", "merge", "--for", "25h", "--session", &session]),
+        ask(&["await", "c", "--step", &long, "--for", "1h", "--session", &session]),
         ask(&["await", "a", "--step", "merge", "--for", "90", "--session", &session]),
     ];
     insta::assert_snapshot!(answers.join("\n"), @r"
     ! yoi: `a` does not wait for conflict: that gate does not hold it
     !   - dependency: depends on `nowhere`, which is no ticket here
+    !   - capacity: 1 of 1 in progress already: `c`
+    !   hint: name a gate that holds it; or `--kind other`, which yoi cannot check
     (exit 3)
     ! yoi: `weather` is not a kind of waiting reason; the kinds are dependency, conflict, dirty_workspace, capacity, human_gate, other
     (exit 2)
     ! yoi: the detail has 281 characters; at most 280 are kept
+    !   hint: say it shorter, or write it into the ticket
     (exit 3)
     ! yoi: `b` is ready: only queued tickets wait
+    !   hint: `yoi move b queued` comes first
     (exit 3)
     ! yoi: `nowhere` is no ticket that can be read here
+    !   hint: `yoi list --all` shows every id, and every file that cannot be read
     (exit 3)
     ! yoi: session `s-old` is not the Orchestrator's current one, `[SESSION]`; its notes are gone with it
+    !   hint: a turn has the current one in YOI_SESSION; nothing is lost: every queued ticket is handed over anew
     (exit 3)
     ! yoi: the work set belongs to the Orchestrator's session, and none was given
     !   hint: set YOI_SESSION, or give --session (the current one is `[SESSION]`)
     (exit 2)
     ! yoi: `b` is ready: only queued and inprogress tickets are planned
+    !   hint: `yoi move b queued` comes first
     (exit 3)
     ! yoi: `a` is queued: steps are awaited of inprogress tickets
+    !   hint: `yoi accept a` comes first
     (exit 3)
-    ! yoi: `a` is queued: steps are awaited of inprogress tickets
+    ! yoi: a step is awaited for more than nothing and at most 24h
+    !   hint: await it anew before it is due
+    (exit 3)
+    ! yoi: the step has 281 characters; it takes 1 to 80
+    !   hint: name it in a few words: coder, reviewer, merge
     (exit 3)
     ! yoi: --for 90: `90` has no unit: write `90s` for seconds, `90m` for minutes or `90h` for hours
     (exit 2)

@@ -34,8 +34,8 @@ pub enum Orders {
     },
 }
 
-fn refuse<T>(message: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::new(message))
+fn refuse<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(message).hint(hint))
 }
 
 impl Engine {
@@ -50,7 +50,10 @@ impl Engine {
         self.mend_clock(now);
         self.check_session(session)?;
         let Some(ticket) = self.backlog.get(id).cloned() else {
-            return refuse(format!("`{id}` is no ticket that can be read here"));
+            return refuse(
+                format!("`{id}` is no ticket that can be read here"),
+                "`yoi list --all` shows every id, and every file that cannot be read",
+            );
         };
         match orders {
             Orders::Plan { order } => self.plan(&ticket, order)?,
@@ -63,24 +66,29 @@ impl Engine {
 
     fn check_session(&self, session: &str) -> Result<(), Refusal> {
         if let Reach::No(why) = &self.reach {
-            return refuse(format!("there is no Orchestrator whose work set this could be: {why}"));
+            return refuse(
+                format!("there is no Orchestrator whose work set this could be: {why}"),
+                "`yoi status` shows the Orchestrator",
+            );
         }
         if session != self.work_set.session {
-            return refuse(format!(
-                "session `{session}` is not the Orchestrator's current one, `{}`; its notes are gone with it",
-                self.work_set.session
-            ));
+            return refuse(
+                format!(
+                    "session `{session}` is not the Orchestrator's current one, `{}`; its notes are gone with it",
+                    self.work_set.session
+                ),
+                "a turn has the current one in YOI_SESSION; nothing is lost: every queued ticket is handed over anew",
+            );
         }
         Ok(())
     }
 
     fn plan(&mut self, ticket: &Ticket, order: Option<i64>) -> Result<(), Refusal> {
         if !matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
-            return refuse(format!(
-                "`{}` is {}: only queued and inprogress tickets are planned",
-                ticket.id,
-                state(ticket)
-            ));
+            return refuse(
+                format!("`{}` is {}: only queued and inprogress tickets are planned", ticket.id, state(ticket)),
+                queue_first(ticket),
+            );
         }
         self.take_in(&ticket.id);
         if order.is_some() {
@@ -93,16 +101,21 @@ impl Engine {
 
     fn wait(&mut self, ticket: &Ticket, kind: WaitKind, detail: String) -> Result<(), Refusal> {
         if ticket.state != Some(State::Queued) {
-            return refuse(format!("`{}` is {}: only queued tickets wait", ticket.id, state(ticket)));
+            let message = format!("`{}` is {}: only queued tickets wait", ticket.id, state(ticket));
+            return refuse(message, queue_first(ticket));
         }
         let length = detail.chars().count();
         if length > MAX_DETAIL {
-            return refuse(format!("the detail has {length} characters; at most {MAX_DETAIL} are kept"));
+            return refuse(
+                format!("the detail has {length} characters; at most {MAX_DETAIL} are kept"),
+                "say it shorter, or write it into the ticket",
+            );
         }
         let found = holds(ticket, self.ground());
         if kind != WaitKind::Other && !found.iter().any(|hold| hold.gate == kind) {
             return Err(Refusal::new(format!("`{}` does not wait for {kind}: that gate does not hold it", ticket.id))
-                .evidence(found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence))));
+                .evidence(found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence)))
+                .hint("name a gate that holds it; or `--kind other`, which yoi cannot check"));
         }
         self.take_in(&ticket.id);
         self.work_set.entry(&ticket.id).waiting = Some(Waiting { kind, detail });
@@ -111,14 +124,20 @@ impl Engine {
 
     fn await_step(&mut self, ticket: &Ticket, step: String, span: TimeDelta, now: Timestamp) -> Result<(), Refusal> {
         if ticket.state != Some(State::Inprogress) {
-            return refuse(format!("`{}` is {}: steps are awaited of inprogress tickets", ticket.id, state(ticket)));
+            return refuse(
+                format!("`{}` is {}: steps are awaited of inprogress tickets", ticket.id, state(ticket)),
+                format!("`yoi accept {}` comes first", ticket.id),
+            );
         }
         let length = step.chars().count();
         if step.trim().is_empty() || length > MAX_STEP {
-            return refuse(format!("the step has {length} characters; it takes 1 to {MAX_STEP}"));
+            return refuse(
+                format!("the step has {length} characters; it takes 1 to {MAX_STEP}"),
+                "name it in a few words: coder, reviewer, merge",
+            );
         }
         if span <= TimeDelta::zero() || span > MAX_AWAIT {
-            return refuse("a step is awaited for more than nothing and at most 24h");
+            return refuse("a step is awaited for more than nothing and at most 24h", "await it anew before it is due");
         }
         self.take_in(&ticket.id);
         self.attempted(&ticket.id, Attempt::Awaited);
@@ -138,4 +157,12 @@ impl Engine {
 
 fn state(ticket: &Ticket) -> &'static str {
     ticket.state.map_or("without a readable state", State::as_str)
+}
+
+fn queue_first(ticket: &Ticket) -> String {
+    match ticket.state {
+        Some(State::Planning) => "it goes planning -> ready -> queued first".into(),
+        Some(State::Ready) => format!("`yoi move {} queued` comes first", ticket.id),
+        _ => format!("`yoi why {}` says where it stands", ticket.id),
+    }
 }

@@ -81,6 +81,27 @@ struct Spot {
     counted: u32,
 }
 
+/// A person changes a state in an editor.
+fn a_person_moves(host: &mut Host, act: Act) -> Option<()> {
+    let state = |host: &Host, n: usize| host.ticket(NAMES[n]).state;
+    match act {
+        PersonQueues(n) => {
+            (state(host, n) != Some(State::Queued)).then_some(())?;
+            host.queue(NAMES[n]);
+        }
+        PersonUnqueues(n) => {
+            (state(host, n) == Some(State::Queued)).then_some(())?;
+            host.edit(NAMES[n], |t| t.state = Some(State::Ready));
+        }
+        PersonStarts(n) => {
+            (state(host, n) != Some(State::Inprogress)).then_some(())?;
+            host.edit(NAMES[n], |t| t.state = Some(State::Inprogress));
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 /// Does one thing, if it can be done here.
 fn act(spot: &Spot, act: Act) -> Option<Spot> {
     if act.is_in_turn() != spot.host.turn.is_some() && (act.is_in_turn() || act == ADayPasses) {
@@ -136,18 +157,7 @@ fn act(spot: &Spot, act: Act) -> Option<Spot> {
             host.workers_close = false;
         }
         ADayPasses => host.run(25 * 3600),
-        PersonQueues(n) => {
-            (state(host, n) != Some(State::Queued)).then_some(())?;
-            host.queue(NAMES[n]);
-        }
-        PersonUnqueues(n) => {
-            (state(host, n) == Some(State::Queued)).then_some(())?;
-            host.edit(NAMES[n], |t| t.state = Some(State::Ready));
-        }
-        PersonStarts(n) => {
-            (state(host, n) != Some(State::Inprogress)).then_some(())?;
-            host.edit(NAMES[n], |t| t.state = Some(State::Inprogress));
-        }
+        PersonQueues(_) | PersonUnqueues(_) | PersonStarts(_) => a_person_moves(host, act)?,
         UserKick => host.boundary(Boundary::UserKick),
         PanelOpen => host.boundary(Boundary::PanelOpen),
     }
