@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::view::EventView;
@@ -13,7 +14,7 @@ use crate::domain::ticket::TicketId;
 use crate::ports::Query;
 use crate::text::{duration, timestamp};
 
-/// Print the workspace's history
+/// Print the workspace's history; --follow: as it happens
 #[derive(Args)]
 pub struct Arguments {
     /// Go on printing what happens (needs the daemon)
@@ -42,6 +43,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     // Asked for before the history is read: what happens in between must not fall out of both.
     let mut last = app.newest_event()?;
     let events = app.events(&query)?;
+    if events.is_empty() && !arguments.json {
+        eprintln!("(nothing of the kind has happened yet)");
+    }
     for event in &events {
         last = last.max(event.seq);
         if !print(event, arguments.json)? {
@@ -90,14 +94,31 @@ fn print(event: &EventView, json: bool) -> Result<bool, Failure> {
     let ticket = event.ticket.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
     let data = match &event.data {
         Value::Object(map) => {
-            let pairs = map.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| format!("{k}={}", plain(v)));
+            let pairs = map.iter().filter(|(_, v)| !is_empty(v)).map(|(k, v)| format!("{k}={}", plain(v)));
             pairs.collect::<Vec<_>>().join(" ")
         }
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    let line = output::harmless(&format!("{:>5} {} {}{ticket} {data}", event.seq, event.at, event.kind));
-    output::offer(&(line + "\n"))
+    let colour = match event.kind.as_str() {
+        "KICK_SENT" => Colour::Green,
+        "KICK_SUPPRESSED" => Colour::Dim,
+        "ALERT" => Colour::Red,
+        _ => Colour::Plain,
+    };
+    let kind = terminal::paint(colour, &output::harmless(&event.kind));
+    let rest = output::harmless(&format!("{ticket} {data}"));
+    output::offer(&format!("{:>5} {} {kind}{}\n", event.seq, event.at, rest.trim_end()))
+}
+
+/// What says nothing to a person; `--json` has it.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 fn plain(value: &Value) -> String {

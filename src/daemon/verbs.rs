@@ -11,7 +11,7 @@ use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{plan_move, settable};
 use crate::domain::obstruction::refuse_write;
 use crate::domain::policy::DirtyGate;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
 use crate::ports::{Acceptance, EditError, Entry};
 
@@ -166,7 +166,7 @@ impl Host {
                 [] => "`yoi list --all` shows every id".to_owned(),
                 ids => format!("where something is written it takes the whole id: {}", ids.join(", ")),
             };
-            return Err(Refusal::new(format!("there is no ticket `{id}`")).hint(hint).into());
+            return Err(Refusal::new(no_ticket(id.as_str())).hint(hint).into());
         }
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
     }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod active;
+mod attack;
 mod boundaries;
 mod exits;
 mod follow;

@@ -180,6 +180,12 @@ impl Stage {
         daemon.wait().unwrap();
     }
 
+    /// Waits until it has ended by itself.
+    pub fn ended(&self) {
+        let mut daemon = self.daemon.take().unwrap();
+        until("the daemon's end", BOUND, || daemon.try_wait().unwrap(), || self.bench.read("daemon.log"));
+    }
+
     /// The history.
     pub fn events(&self) -> Vec<Value> {
         let answer = self.done("events --json");
