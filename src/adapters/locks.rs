@@ -2,11 +2,12 @@
 //!
 //! A lock is the kernel's: it ends with its holder, whatever happens to it. Must not know: tickets' contents.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::files::{self, Text};
 use crate::domain::ticket::{Digest, TicketId};
 
 /// Nobody holds one of these locks for longer than a few writes take.
@@ -35,9 +36,11 @@ impl TicketLocks {
 
     /// Waits for the ticket's lock, at most 10 s.
     pub fn lock(&self, id: &TicketId) -> io::Result<Held> {
-        fs::create_dir_all(&self.folder)?;
+        let named =
+            |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        files::own_folder(&self.folder).map_err(|error| named(&self.folder, error))?;
         let path = self.folder.join(file_name(id));
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let file = files::open_own(&path, Text::Kept).map_err(|error| named(&path, error))?;
         wait(file, &path)
     }
 }
@@ -51,7 +54,8 @@ pub(super) fn lock_directory(path: &Path) -> io::Result<Option<Held>> {
     }
 }
 
-fn wait(file: File, path: &Path) -> io::Result<Held> {
+/// Waits for the lock on an open file, at most 10 s: its holder may have been suspended.
+pub(super) fn wait(file: File, path: &Path) -> io::Result<Held> {
     let until = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {

@@ -85,9 +85,9 @@ fn find<'a>(host: &'a Host, id: &str) -> Result<&'a Ticket, Failure> {
     if let Some(ticket) = backlog.get(&exact) {
         return Ok(ticket);
     }
-    let faults: Vec<_> = backlog.faults().into_iter().filter(|f| f.id == exact).map(present::fault).collect();
+    let faults: Vec<_> = backlog.faults().into_iter().filter(|f| f.id == exact).collect();
     if !faults.is_empty() {
-        let lines = faults.iter().map(|f| format!("{}:{}:{}: {}", f.path, f.line, f.column, f.message));
+        let lines = faults.iter().map(ToString::to_string);
         return Err(Failure::failed(format!("`{id}` cannot be read")).evidence(lines));
     }
     let alike: Vec<_> = backlog.tickets().filter(|t| !id.is_empty() && t.id.as_str().starts_with(id)).take(6).collect();
@@ -96,7 +96,9 @@ fn find<'a>(host: &'a Host, id: &str) -> Result<&'a Ticket, Failure> {
         [] => Err(Failure::failed(no_ticket(id)).hint("`yoi list --all` shows every id")),
         several => {
             let names = several.iter().map(|t| t.id.to_string());
-            Err(Failure::failed(format!("`{id}` is the beginning of several ids")).evidence(names))
+            Err(Failure::failed(format!("`{id}` is the beginning of several ids"))
+                .evidence(names)
+                .hint("write more of it"))
         }
     }
 }

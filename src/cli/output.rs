@@ -40,12 +40,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints exactly this text. A reader that went away (`yoi list | head`) is no failure.
 pub fn verbatim(text: &str) -> Result<(), Failure> {
+    offer(text).map(drop)
+}
+
+/// Prints exactly this text; false where nobody reads any more.
+pub fn offer(text: &str) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format!("standard output: {error}"))),
     }
 }
 

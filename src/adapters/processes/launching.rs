@@ -2,9 +2,9 @@
 //!
 //! Must not know: what the program is for.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::group::{self, Reaping};
 use super::handle::Handle;
 use super::proc_files::Stat;
+use crate::adapters::files::{self, Text};
 use crate::ports::{Launch, Launched};
 
 /// How long a group has between SIGTERM and SIGKILL when its leader ran into a limit.
@@ -70,9 +71,9 @@ fn named(what: &str, error: &io::Error) -> io::Error {
 
 fn open_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        files::own_folder(folder)?;
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    files::open_own(path, Text::Extended)
 }
 
 /// On a thread of its own: a program that does not read would hold up everything else. That it may close its end, or
