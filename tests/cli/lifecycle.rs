@@ -1,6 +1,6 @@
 //! `yoi move`: the whole table of DESIGN.md 2.4, and the notes in the thread.
 
-use crate::support::stage::Stage;
+use crate::support::stage::{Stage, ticket_path};
 
 const STATES: [&str; 6] = ["planning", "ready", "queued", "inprogress", "done", "closed"];
 /// From, and where to without `--force`.
@@ -162,12 +162,30 @@ fn both_layouts() {
 }
 
 #[test]
+fn in_a_linked_worktree_the_main_ones_tickets_are_meant() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.bench.git("work", &["add", "."]);
+    stage.bench.git("work", &["commit", "--quiet", "--message=tickets"]);
+    stage.bench.git("work", &["worktree", "add", "--quiet", "../linked"]);
+    let copy = stage.bench.read("linked/tickets/a.md");
+    stage.start();
+    for (folder, to) in [("linked", "queued"), ("linked/tickets", "planning")] {
+        let answer = stage.bench.yoi(folder, &format!("move a {to} --by ana"));
+        assert_eq!(answer.code, 0, "{answer}");
+        assert!(stage.text("a").contains(&format!("state: {to}\n")), "{}", stage.text("a"));
+    }
+    assert_eq!(stage.bench.read("linked/tickets/a.md"), copy, "a copy, which is neither read nor written");
+    assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn folders_with_other_names_are_adopted_without_rewriting() {
     let settings = "[frontmatter]\nstate_key = \"status\"\n[frontmatter.states]\n\"To Do\" = \"ready\"\nbacklog = \"planning\"\n\
                     Selected = \"queued\"\ndoing = \"inprogress\"\nReview = \"inprogress\"\n";
     let stage = Stage::with(settings);
     let other = |id: &str, status: &str| {
-        stage.bench.write(&stage.ticket_path(id), &format!("---\ntitle: {id}\nstatus: {status}\nstate: theirs\n---\n"));
+        stage.bench.write(&ticket_path(id), &format!("---\ntitle: {id}\nstatus: {status}\nstate: theirs\n---\n"));
     };
     other("a", "'To Do' # now");
     other("b", "Review");

@@ -8,4 +8,5 @@ mod lifecycle;
 mod set;
 mod tickets;
 mod trust;
+mod words;
 mod workspace;
