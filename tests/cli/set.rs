@@ -86,11 +86,11 @@ fn what_cannot_be_edited_is_said_and_left() {
     !   hint: give KEY=VALUE, --unset KEY, --add KEY=ITEM or --remove KEY=ITEM
     (exit 2)
     "#);
-    insta::assert_snapshot!(refused(TICKET, &["state"]), @r"
+    insta::assert_snapshot!(refused(TICKET, &["state"]), @r#"
     ! yoi: `state` is not KEY=VALUE
-    !   hint: --unset KEY takes a key out
+    !   hint: write KEY=VALUE; --unset KEY takes a key out
     (exit 2)
-    ");
+    "#);
     insta::assert_snapshot!(bench.yoi("", "set --file gone.md a=1"), @r#"
     ! yoi: gone.md: there is no such file
     (exit 1)

@@ -19,8 +19,7 @@ fn a_list_says_what_keeps_a_ticket_where_it_is() {
     let bench = backlog();
     insta::assert_snapshot!(bench.yoi("work", "list"), @r"
     ID      STATE       PRI  TITLE
-    login   new_queued  P2   Login
-        held: depends on `schema`, which is ready (and more: `yoi why login`)
+    login   new_queued  P2   Login  [held: depends on `schema`, which is ready; and 1 more]
     schema  ready       P1   日本 �[31mred
     old     ?           P2   Old
 
