@@ -113,10 +113,8 @@ impl File {
         let mut found = Vec::new();
         for (at, (text, code)) in lines.iter().enumerate() {
             // Attributes may take several lines, with a text in them; the item before ends with a brace or a semicolon.
-            let mut above = lines[..at]
-                .iter()
-                .rev()
-                .take_while(|(text, code)| !(text.trim().is_empty() || code.trim_end().ends_with(['}', ';', '{'])));
+            let same = |(_, code): &&(&str, &str)| !code.trim_end().ends_with(['}', ';', '{']);
+            let mut above = lines[..at].iter().rev().take_while(same);
             let documented = above.any(|(text, _)| text.trim().starts_with("///"));
             if public(code) && !documented {
                 found.push((at + 1, text.trim()));
