@@ -8,6 +8,8 @@ mod obstacle;
 mod perform;
 mod run;
 mod start;
+#[cfg(test)]
+mod tests;
 mod verbs;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -31,8 +33,8 @@ use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
 pub enum Message {
     /// The watcher saw these paths.
     Paths(Vec<PathBuf>),
-    /// The watcher cannot say what changed.
-    Everything(String),
+    /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
+    Everything(Option<String>),
     /// The git directory changed.
     Git,
     /// A role Pod's process ended.

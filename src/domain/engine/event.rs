@@ -112,8 +112,8 @@ pub enum Event {
     Started(Box<Start>),
     /// The watcher saw something at these paths: a hint to read again, no truth.
     PathsNoticed(Vec<PathBuf>),
-    /// The watcher cannot say what changed.
-    EverythingNoticed(String),
+    /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
+    EverythingNoticed(Option<String>),
     /// These files were read. `full`: nothing else is there.
     FilesRead {
         /// Path and what is there.
