@@ -16,20 +16,28 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The same, with the metadata of the file that was read.
 pub(super) fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
-    let file = open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
-    }
+    let (file, metadata) = open(path)?;
     let size = usize::try_from(metadata.len()).unwrap_or(LIMIT).min(LIMIT);
     let mut bytes = Vec::with_capacity(size + 1);
     file.take(LIMIT as u64).read_to_end(&mut bytes)?;
     Ok((bytes, metadata))
 }
 
-/// Opens without waiting for the other end of a pipe.
-fn open(path: &Path) -> io::Result<File> {
+/// All bytes, however many: for a text that will be put back, and must not come back shorter.
+pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.0.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a regular file, and without waiting for the other end of a pipe.
+fn open(path: &Path) -> io::Result<(File, Metadata)> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
+    }
+    Ok((file, metadata))
 }
