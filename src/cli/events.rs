@@ -37,9 +37,11 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let app = context.open()?;
     let since = arguments.since.as_deref().map(|text| moment(text, app.now())).transpose()?;
     let ticket = arguments.ticket.clone();
-    let query = Query { after: None, ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest };
-    let events = app.events(&query)?;
+    let query =
+        Query { after: None, ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest, oldest: None };
+    // Before the events are read: what comes between the two is then printed, and not left out of what follows.
     let mut last = app.newest_event()?;
+    let events = app.events(&query)?;
     for event in &events {
         last = last.max(event.seq);
         print(event, arguments.json)?;
