@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::domain::ticket::{Digest, TicketId};
 
-/// Nobody holds one of these locks for longer than a few writes take.
+/// Nobody holds a ticket's or a folder's lock for longer than a few writes take.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(2);
 /// Longer names go by their hash.
@@ -38,27 +38,29 @@ impl TicketLocks {
         fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(file_name(id));
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-        wait(file, &path)
+        wait(file, &path, PATIENCE)
     }
 }
 
 /// Locks a directory itself, so that no file is needed; None where the file system cannot.
 pub(super) fn lock_directory(path: &Path) -> io::Result<Option<Held>> {
-    match wait(File::open(path)?, path) {
+    match wait(File::open(path)?, path, PATIENCE) {
         Ok(held) => Ok(Some(held)),
         Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
         Err(_) => Ok(None),
     }
 }
 
-fn wait(file: File, path: &Path) -> io::Result<Held> {
-    let until = Instant::now() + PATIENCE;
+/// Waits for the lock on an open file, so long and no longer: whoever waits may be a daemon's one thread.
+pub(super) fn wait(file: File, path: &Path, patience: Duration) -> io::Result<Held> {
+    let until = Instant::now() + patience;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Held { _file: file }),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                let message = format!("{}: another process has held this lock for 10 s", path.display());
+                let seconds = patience.as_secs();
+                let message = format!("{}: another process has held this lock for {seconds} s", path.display());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, message));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),

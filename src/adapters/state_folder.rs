@@ -2,29 +2,35 @@
 //!
 //! Must not know: what is decided by any of it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::state_files;
+use super::{locks, state_files};
 use crate::domain::engine::{KickId, RunningTurn};
 use crate::domain::facts::Pod;
 use crate::ports;
 
 /// How many turns' logs are kept.
 const KEPT_LOGS: usize = 50;
+/// An acceptance walks the ticket folder and asks git, and others may be in front. Shorter than a caller's patience, so
+/// that it is told why.
+const ACCEPTING: Duration = Duration::from_secs(30);
 
 /// The state folder of one workspace. Made by the workspace; subfolders are made on demand.
 #[derive(Clone, Debug)]
 pub struct StateFolder {
     path: PathBuf,
+    /// How long the accept lock is waited for.
+    accept_patience: Duration,
 }
 
 impl StateFolder {
     /// At this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), accept_patience: ACCEPTING }
     }
 
     /// The daemon's lock file.
@@ -80,11 +86,7 @@ fn file_name(kick: &KickId, ending: &str) -> String {
     format!("{plain}.{ending}")
 }
 
-struct Lock {
-    _file: File,
-}
-
-impl ports::Held for Lock {}
+impl ports::Held for locks::Held {}
 
 impl ports::StateFolder for StateFolder {
     fn pods(&self) -> io::Result<Vec<Pod>> {
@@ -147,8 +149,25 @@ impl ports::StateFolder for StateFolder {
     fn accept_lock(&self) -> io::Result<Box<dyn ports::Held>> {
         Self::private_folder(&self.path)?;
         let path = self.path.join("accept.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-        file.lock()?;
-        Ok(Box::new(Lock { _file: file }))
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+        Ok(Box::new(locks::wait(file, &path, self.accept_patience)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ports::StateFolder as _;
+
+    use super::*;
+
+    #[test]
+    fn the_accept_lock_of_somebody_who_hangs_is_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder { path: folder.path().join("yoi"), accept_patience: Duration::from_millis(20) };
+        let held = state.accept_lock().unwrap();
+        let message = state.accept_lock().err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("accept.lock: another process has held this lock"), "{message}");
+        drop(held);
+        state.accept_lock().unwrap();
     }
 }
