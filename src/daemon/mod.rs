@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub use run::Stop;
 pub use start::{Beginning, Found};
-pub use verbs::{AcceptRequest, MoveRequest, VerbError};
+pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};

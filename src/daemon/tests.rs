@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use bench::Bench;
 
-use super::Message;
+use super::{Message, MoveRequest, VerbError};
+use crate::domain::edit::Change;
+use crate::domain::engine::Actor;
 use crate::domain::sample::{queued, ticket};
 use crate::domain::ticket::State;
 
@@ -33,4 +35,25 @@ fn notices_of_one_kind_that_wait_in_the_inbox_are_one() {
     bench.mail(Message::Paths(vec![PathBuf::from("tickets/a.md")]));
     bench.work();
     assert_eq!((bench.scans() - scans, bench.probes() - probes), (1, 1));
+}
+
+#[test]
+fn whoever_moves_a_ticket_is_told_that_its_note_was_not_written() {
+    let mut bench = Bench::new([ticket("a", State::Ready)]);
+    *bench.world.notes_fail.lock().unwrap() = true;
+    let actor = Actor::Somebody("bob".into());
+    let (id, by) = ("a".into(), "bob".into());
+    let request = MoveRequest { id, to: State::Planning, by, force: false, reason: None, actor };
+    let moved = bench.host.move_ticket(&request).unwrap();
+    assert_eq!(moved.after.state, Some(State::Planning));
+    assert_eq!(moved.remarks, ["the note could not be added to the thread of tickets/a.md: the disk is full"]);
+}
+
+#[test]
+fn the_state_is_not_set_past_the_lifecycle_by_its_own_name_in_the_files() {
+    let mut bench = Bench::new([ticket("a", State::Ready)]);
+    for key in ["state", "status", "accepted_by"] {
+        let refused = bench.host.set_keys(&"a".into(), &[Change::text(key, "done")], Actor::Unknown);
+        assert!(matches!(refused, Err(VerbError::Refused(_))), "{key}");
+    }
 }

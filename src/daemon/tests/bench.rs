@@ -156,6 +156,10 @@ impl Tickets for Fake {
         Ok((before, after))
     }
 
+    fn state_key(&self) -> &'static str {
+        "status"
+    }
+
     fn create(&self, id: &TicketId, _text: &str) -> io::Result<PathBuf> {
         Err(io::Error::other(id.to_string()))
     }
