@@ -114,24 +114,28 @@ impl App {
         }
     }
 
-    /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
-    /// failure: going the direct way beside it could lose a write.
+    /// A connection to a daemon that answers; None where none runs. A daemon that holds its lock and does not answer is
+    /// a failure: going the direct way beside it could lose a write.
     fn client(&self) -> Result<Option<Client>, Failure> {
         let end = Instant::now() + LISTENING;
         loop {
-            match Client::connect(&self.socket) {
-                Ok(client) => return Ok(Some(client)),
+            let failure = match Client::connect(&self.socket) {
+                // The kernel takes a connection for a process that hangs, too.
+                Ok(mut client) => match client.check() {
+                    Ok(()) => return Ok(Some(client)),
+                    Err(failure) => failure,
+                },
                 Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                     return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
                 }
-                Err(_) => {}
-            }
+                Err(_) => Failure::failed(format!("{}: the daemon runs and does not listen", self.socket.display()))
+                    .hint("`yoi logs` may say why; `yoi down` ends it"),
+            };
             if !DaemonLock::is_held(&self.state.daemon_lock()) {
                 return Ok(None);
             }
             if Instant::now() >= end {
-                let message = format!("{}: the daemon runs and does not listen", self.socket.display());
-                return Err(Failure::failed(message).hint("`yoi logs` may say why; `yoi down` ends it"));
+                return Err(failure);
             }
             thread::sleep(PAUSE);
         }
