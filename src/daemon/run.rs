@@ -109,15 +109,23 @@ impl Host {
         }
     }
 
-    fn finish(&mut self, why: Stop) {
-        self.end_turn();
+    pub(super) fn finish(&mut self, why: Stop) {
+        if why == Stop::Asked {
+            self.end_turn();
+        }
         let at = self.now();
         let data =
             json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
+        // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
+        if why == Stop::LockLost {
+            return;
+        }
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
-        if let Some(store) = &mut self.ports.store {
-            let _ = store.save_seen(&[], at);
+        if let Some(store) = &mut self.ports.store
+            && let Err(error) = store.save_seen(&[], at)
+        {
+            tracing::warn!(%error, "the time of the end could not be kept");
         }
     }
 }

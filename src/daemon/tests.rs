@@ -3,13 +3,14 @@
 mod bench;
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use bench::Bench;
 
-use super::{Message, MoveRequest, VerbError};
+use super::{Message, MoveRequest, Stop, VerbError};
 use crate::domain::edit::Change;
-use crate::domain::engine::Actor;
-use crate::domain::sample::{queued, ticket};
+use crate::domain::engine::{Actor, KickId};
+use crate::domain::sample::{pod, queued, ticket};
 use crate::domain::ticket::State;
 
 #[test]
@@ -55,5 +56,17 @@ fn the_state_is_not_set_past_the_lifecycle_by_its_own_name_in_the_files() {
     for key in ["state", "status", "accepted_by"] {
         let refused = bench.host.set_keys(&"a".into(), &[Change::text(key, "done")], Actor::Unknown);
         assert!(matches!(refused, Err(VerbError::Refused(_))), "{key}");
+    }
+}
+
+#[test]
+fn who_has_lost_the_lock_leaves_the_turn_to_the_daemon_that_has_it() {
+    for (why, ended) in [(Stop::Asked, 1), (Stop::LockLost, 0)] {
+        let mut bench = Bench::new([queued("a")]);
+        bench.host.turn = Some((KickId("s-1".into()), pod("p", "orchestrator", "a").process));
+        bench.mail(Message::Stop(why));
+        assert_eq!(bench.work(), Some(why));
+        bench.host.finish(why);
+        assert_eq!(bench.world.ended.load(Ordering::Relaxed), ended, "{why:?}");
     }
 }

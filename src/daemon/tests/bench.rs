@@ -27,6 +27,8 @@ pub(super) struct World {
     now: Mutex<Timestamp>,
     scans: AtomicUsize,
     probes: AtomicUsize,
+    /// Process groups that were ended.
+    pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
 }
@@ -51,6 +53,7 @@ impl Bench {
             now: Mutex::new(at(0)),
             scans: AtomicUsize::new(0),
             probes: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
             notes_fail: Mutex::new(false),
         });
         let (mail, inbox) = mpsc::channel();
@@ -201,7 +204,9 @@ impl Processes for Fake {
         Err(io::Error::other("nothing is started here"))
     }
 
-    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {}
+    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {
+        self.0.ended.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 struct Nothing;
