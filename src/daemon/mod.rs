@@ -51,7 +51,7 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
-    /// History; None where it could not be opened (the reason is in `Host::store_trouble`).
+    /// History; None where it could not be opened (the reason is among `About::obstacles`).
     pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,

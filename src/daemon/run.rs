@@ -26,7 +26,9 @@ const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 #[derive(Default)]
 struct Hints {
     paths: Vec<PathBuf>,
-    everything: Option<Option<String>>,
+    everything: bool,
+    /// Why everything, if there is more reason than that it is time.
+    why: Option<String>,
     git: bool,
 }
 
@@ -95,7 +97,7 @@ impl Host {
     }
 
     fn look(&mut self, hints: Hints) {
-        let Hints { mut paths, everything, git } = hints;
+        let Hints { mut paths, everything, why, git } = hints;
         if git {
             self.tell(Event::GitNoticed);
         }
@@ -104,7 +106,7 @@ impl Host {
             paths.dedup();
             self.tell(Event::PathsNoticed(paths));
         }
-        if let Some(why) = everything {
+        if everything {
             self.tell(Event::EverythingNoticed(why));
         }
     }
@@ -136,8 +138,8 @@ impl Hints {
         match message {
             Message::Paths(more) => self.paths.extend(more),
             Message::Everything(why) => {
-                let known = self.everything.get_or_insert(None);
-                *known = known.take().or(why);
+                self.everything = true;
+                self.why = self.why.take().or(why);
             }
             Message::Git => self.git = true,
             other => return Some(other),
