@@ -3,12 +3,14 @@
 //!
 //! Must not know: what a daemon does; whether the socket answers.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use super::files::{self, Text};
 
 /// Whoever only asks [`DaemonLock::is_held`] has the lock for a moment: that is waited for, no longer.
 const ASKING_TAKES: Duration = Duration::from_millis(100);
@@ -61,12 +63,12 @@ impl DaemonLock {
 
     /// Whether somebody holds it. Makes no file.
     pub fn is_held(path: &Path) -> bool {
-        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        files::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// The pid that the holder wrote down: information, never to be signalled.
     pub fn written_pid(path: &Path) -> Option<u32> {
-        written_pid(&mut File::open(path).ok()?)
+        written_pid(&mut files::open(path).ok()?)
     }
 
     /// Whether the path still names the file that is locked. If not, another daemon may already have begun.
@@ -91,9 +93,9 @@ impl Drop for DaemonLock {
 
 fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        files::own_folder(folder)?;
     }
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    files::open_own(path, Text::Kept)
 }
 
 fn written_pid(file: &mut File) -> Option<u32> {

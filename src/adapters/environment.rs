@@ -3,8 +3,9 @@
 //! Must not know: what is done with it.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What yoi takes from the environment of its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,5 +51,43 @@ impl Environment {
     pub fn user_state(&self) -> Option<PathBuf> {
         let home = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(home).map(|folder| folder.join("yoi"))
+    }
+}
+
+/// Whether there is such a program: a name without `/` on `PATH`, a path as seen from this folder.
+pub fn is_program(name: &str, folder: &Path) -> bool {
+    let runs = |path: PathBuf| path.is_file() && rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_ok();
+    if name.contains('/') {
+        return runs(folder.join(name));
+    }
+    let search = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&search).any(|place| runs(folder.join(place).join(name)))
+}
+
+/// Whether colours are wanted where there is a terminal: `NO_COLOR` is not set, or empty, and it is not a dumb one.
+pub fn wants_colour() -> bool {
+    colour(env::var_os("NO_COLOR").as_deref(), env::var_os("TERM").as_deref())
+}
+
+fn colour(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
+    no_color.is_none_or(OsStr::is_empty) && term.is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_color_is_obeyed() {
+        let check = |no_color: Option<&str>, term: Option<&str>, expected| {
+            let is = colour(no_color.map(OsStr::new), term.map(OsStr::new));
+            assert_eq!(is, expected, "{no_color:?} {term:?}");
+        };
+        check(None, Some("xterm"), true);
+        check(Some(""), Some("xterm"), true);
+        check(Some("1"), Some("xterm"), false);
+        check(Some("0"), Some("xterm"), false);
+        check(None, Some("dumb"), false);
+        check(None, None, false);
     }
 }

@@ -1,10 +1,15 @@
 //! Reading whole files, bounded, and only regular ones: a pipe or device in the ticket folder must not hang anybody.
+//! And the files and folders of yoi's own, which come with the workspace where there is no git (`.yoi/run`): never made,
+//! written, emptied or removed through a symlink, never waited for.
 //!
-//! Must not know: tickets.
+//! Must not know: tickets; what a file is for.
 
-use std::fs::{File, Metadata};
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 /// Files are read up to this many bytes and one more, so that the reader sees that there is more.
 const LIMIT: usize = crate::text::document::MAX_FILE + 1;
@@ -16,28 +21,124 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The same, with the metadata of the file that was read.
 pub(super) fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
-    let (file, metadata) = open(path)?;
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
     let size = usize::try_from(metadata.len()).unwrap_or(LIMIT).min(LIMIT);
     let mut bytes = Vec::with_capacity(size + 1);
     file.take(LIMIT as u64).read_to_end(&mut bytes)?;
     Ok((bytes, metadata))
 }
 
-/// All bytes, however many: for a text that will be put back, and must not come back shorter.
+/// All bytes of a regular file, however many: for a text that will be put back, and must not come back shorter.
 pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(not_regular());
+    }
     let mut bytes = Vec::new();
-    open(path)?.0.read_to_end(&mut bytes)?;
+    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Opens a regular file, and without waiting for the other end of a pipe.
-fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    use rustix::fs::{Mode, OFlags};
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")
+}
+
+/// Opens to read, without waiting for the other end of a pipe.
+pub(super) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+/// What becomes of the text that a file of yoi's own has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// It stays: a lock.
+    Kept,
+    /// More is added to it: a log.
+    Extended,
+    /// It goes.
+    Replaced,
+}
+
+/// Opens a file of yoi's own to write (to read too where its text is kept); it is made where it is missing (mode 0600).
+/// What is no regular file, a symlink to one included, is refused.
+pub fn open_own(path: &Path, text: Text) -> io::Result<File> {
+    let how = match text {
+        Text::Kept => OFlags::RDWR,
+        Text::Extended => OFlags::WRONLY | OFlags::APPEND,
+        Text::Replaced => OFlags::WRONLY | OFlags::TRUNC,
+    };
+    let flags = how | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::LOOP) => return Err(foreign("a symlink", "file")),
+        // A pipe that nobody reads, a socket.
+        Err(rustix::io::Errno::NXIO) => return Err(foreign("not a regular file", "file")),
+        Err(error) => return Err(error.into()),
+    };
+    if file.metadata()?.is_file() { Ok(file) } else { Err(foreign("not a regular file", "file")) }
+}
+
+/// Makes a folder of yoi's own (mode 0700), with those above it where they are missing. A symlink in its place is refused.
+pub fn own_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        Ok(()) if is_own_folder(path) => Ok(()),
+        Ok(()) => Err(foreign("a symlink", "folder")),
+        Err(error) => Err(error),
     }
-    Ok((file, metadata))
+}
+
+/// Whether the path is a folder itself, and no symlink to one: what lies in it may be yoi's own.
+pub fn is_own_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
+fn foreign(what: &str, wanted: &str) -> io::Error {
+    let message = format!("this is {what}, no {wanted} of yoi's own; move it away");
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn an_own_file_is_never_somebody_elses() {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("precious"), "text").unwrap();
+        symlink(path("precious"), path("link")).unwrap();
+        symlink(path("nowhere"), path("dangling")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        for text in [Text::Kept, Text::Extended, Text::Replaced] {
+            for name in ["link", "dangling", "pipe", "folder"] {
+                assert!(open_own(&path(name), text).is_err(), "{name} {text:?}");
+            }
+            open_own(&path("own"), text).unwrap();
+        }
+        assert_eq!(fs::read_to_string(path("precious")).unwrap(), "text");
+        assert!(!path("nowhere").exists());
+        assert_eq!(fs::metadata(path("own")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn an_own_folder_is_never_a_link_to_another() {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("home")).unwrap();
+        symlink(folder.path().join("home"), folder.path().join("link")).unwrap();
+        assert!(own_folder(&folder.path().join("link")).is_err() && !is_own_folder(&folder.path().join("link")));
+        own_folder(&folder.path().join("deep/own")).unwrap();
+        own_folder(&folder.path().join("deep/own")).unwrap();
+        assert!(is_own_folder(&folder.path().join("deep/own")));
+    }
 }

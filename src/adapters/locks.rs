@@ -2,14 +2,15 @@
 //!
 //! A lock is the kernel's: it ends with its holder, whatever happens to it. Must not know: tickets' contents.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::files::{self, Text};
 use crate::domain::ticket::{Digest, TicketId};
 
-/// Nobody holds a ticket's or a folder's lock for longer than a few writes take.
+/// Nobody holds one of these locks for longer than a few writes take.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(2);
 /// Longer names go by their hash.
@@ -35,32 +36,33 @@ impl TicketLocks {
 
     /// Waits for the ticket's lock, at most 10 s.
     pub fn lock(&self, id: &TicketId) -> io::Result<Held> {
-        fs::create_dir_all(&self.folder)?;
+        let named =
+            |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        files::own_folder(&self.folder).map_err(|error| named(&self.folder, error))?;
         let path = self.folder.join(file_name(id));
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-        wait(file, &path, PATIENCE)
+        let file = files::open_own(&path, Text::Kept).map_err(|error| named(&path, error))?;
+        wait(file, &path)
     }
 }
 
 /// Locks a directory itself, so that no file is needed; None where the file system cannot.
 pub(super) fn lock_directory(path: &Path) -> io::Result<Option<Held>> {
-    match wait(File::open(path)?, path, PATIENCE) {
+    match wait(File::open(path)?, path) {
         Ok(held) => Ok(Some(held)),
         Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
         Err(_) => Ok(None),
     }
 }
 
-/// Waits for the lock on an open file, so long and no longer: whoever waits may be a daemon's one thread.
-pub(super) fn wait(file: File, path: &Path, patience: Duration) -> io::Result<Held> {
-    let until = Instant::now() + patience;
+/// Waits for the lock on an open file, at most 10 s: its holder may have been suspended.
+pub(super) fn wait(file: File, path: &Path) -> io::Result<Held> {
+    let until = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Held { _file: file }),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                let seconds = patience.as_secs();
-                let message = format!("{}: another process has held this lock for {seconds} s", path.display());
+                let message = format!("{}: another process has held this lock for 10 s", path.display());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, message));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),

@@ -12,6 +12,7 @@ pub mod git;
 mod git_layout;
 pub mod git_program;
 pub mod locks;
+pub mod own_files;
 pub mod processes;
 pub mod sqlite;
 pub mod state_files;

@@ -5,6 +5,7 @@
 mod group;
 mod handle;
 mod launching;
+mod output;
 mod proc_files;
 #[cfg(test)]
 mod tests;

@@ -10,10 +10,12 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::files;
+
 /// Reads one file; None where there is none. A damaged one is an error (`InvalidData`) that names it, line and column;
 /// what becomes of it is the caller's choice.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
-    let text = match fs::read(path) {
+    let text = match files::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(named(path, &error)),

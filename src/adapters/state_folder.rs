@@ -2,12 +2,11 @@
 //!
 //! Must not know: what is decided by any of it.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use super::files::{self, Text};
 use super::{locks, state_files};
 use crate::domain::engine::{KickId, RunningTurn};
 use crate::domain::facts::Pod;
@@ -15,22 +14,17 @@ use crate::ports;
 
 /// How many turns' logs are kept.
 const KEPT_LOGS: usize = 50;
-/// An acceptance walks the ticket folder and asks git, and others may be in front. Shorter than a caller's patience, so
-/// that it is told why.
-const ACCEPTING: Duration = Duration::from_secs(30);
 
 /// The state folder of one workspace. Made by the workspace; subfolders are made on demand.
 #[derive(Clone, Debug)]
 pub struct StateFolder {
     path: PathBuf,
-    /// How long the accept lock is waited for.
-    accept_patience: Duration,
 }
 
 impl StateFolder {
     /// At this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), accept_patience: ACCEPTING }
+        Self { path: path.into() }
     }
 
     /// The daemon's lock file.
@@ -66,18 +60,19 @@ impl StateFolder {
 
     /// The turns' logs, oldest first.
     fn by_age(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.turn_logs()) else { return Vec::new() };
-        let mut logs: Vec<_> = entries
-            .flatten()
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        let mut logs: Vec<_> = own_files(&self.turn_logs(), "log")
+            .filter_map(|path| Some((path.symlink_metadata().ok()?.modified().ok()?, path)))
             .collect();
         logs.sort();
         logs.into_iter().map(|(_, path)| path).collect()
     }
+}
 
-    fn private_folder(path: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-    }
+/// The files with this ending in a folder of yoi's own; none where a symlink leads to somebody else's.
+fn own_files(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBuf> {
+    let entries = files::is_own_folder(folder).then(|| fs::read_dir(folder));
+    let paths = entries.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    paths.filter(move |path| path.extension().is_some_and(|found| found == ending))
 }
 
 /// A kick's id is made of a session's and a number: still, only plain characters become a file name.
@@ -111,9 +106,9 @@ impl ports::StateFolder for StateFolder {
 
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf> {
         let folder = self.path.join("kicks");
-        Self::private_folder(&folder)?;
+        files::own_folder(&folder)?;
         let path = folder.join(file_name(kick, "json"));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        let mut file = files::open_own(&path, Text::Replaced)?;
         io::Write::write_all(&mut file, json.as_bytes())?;
         Ok(path)
     }
@@ -124,14 +119,9 @@ impl ports::StateFolder for StateFolder {
 
     fn forget_kicks(&self, but: Option<&KickId>) -> io::Result<()> {
         let kept = but.map(|kick| file_name(kick, "json"));
-        let entries = match fs::read_dir(self.path.join("kicks")) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        for entry in entries.flatten() {
-            if kept.as_ref().is_none_or(|name| entry.file_name() != name.as_str()) {
-                state_files::remove(&entry.path())?;
+        for path in own_files(&self.path.join("kicks"), "json") {
+            if path.file_name().is_none_or(|name| kept.as_ref().is_none_or(|kept| name != kept.as_str())) {
+                state_files::remove(&path)?;
             }
         }
         Ok(())
@@ -147,27 +137,9 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn accept_lock(&self) -> io::Result<Box<dyn ports::Held>> {
-        Self::private_folder(&self.path)?;
+        files::own_folder(&self.path)?;
         let path = self.path.join("accept.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
-        Ok(Box::new(locks::wait(file, &path, self.accept_patience)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ports::StateFolder as _;
-
-    use super::*;
-
-    #[test]
-    fn the_accept_lock_of_somebody_who_hangs_is_not_waited_for_without_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let state = StateFolder { path: folder.path().join("yoi"), accept_patience: Duration::from_millis(20) };
-        let held = state.accept_lock().unwrap();
-        let message = state.accept_lock().err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(message.contains("accept.lock: another process has held this lock"), "{message}");
-        drop(held);
-        state.accept_lock().unwrap();
+        let file = files::open_own(&path, Text::Kept)?;
+        Ok(Box::new(locks::wait(file, &path)?))
     }
 }

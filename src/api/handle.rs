@@ -16,6 +16,7 @@ use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
 use crate::domain::explain::{dirty_remark, explain};
+use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, Ticket, TicketId};
 use crate::domain::workset::WaitKind;
 
@@ -84,18 +85,20 @@ fn find<'a>(host: &'a Host, id: &str) -> Result<&'a Ticket, Failure> {
     if let Some(ticket) = backlog.get(&exact) {
         return Ok(ticket);
     }
-    let faults: Vec<_> = backlog.faults().into_iter().filter(|f| f.id == exact).map(present::fault).collect();
+    let faults: Vec<_> = backlog.faults().into_iter().filter(|f| f.id == exact).collect();
     if !faults.is_empty() {
-        let lines = faults.iter().map(|f| format!("{}:{}:{}: {}", f.path, f.line, f.column, f.message));
+        let lines = faults.iter().map(ToString::to_string);
         return Err(Failure::failed(format!("`{id}` cannot be read")).evidence(lines));
     }
     let alike: Vec<_> = backlog.tickets().filter(|t| !id.is_empty() && t.id.as_str().starts_with(id)).take(6).collect();
     match alike.as_slice() {
         [one] => Ok(one),
-        [] => Err(Failure::failed(format!("there is no ticket `{id}`")).hint("`yoi list --all` shows every id")),
+        [] => Err(Failure::failed(no_ticket(id)).hint("`yoi list --all` shows every id")),
         several => {
             let names = several.iter().map(|t| t.id.to_string());
-            Err(Failure::failed(format!("`{id}` is the beginning of several ids")).evidence(names))
+            Err(Failure::failed(format!("`{id}` is the beginning of several ids"))
+                .evidence(names)
+                .hint("write more of it"))
         }
     }
 }
@@ -145,6 +148,9 @@ fn why(id: &str, host: &Host) -> Result<Value, Failure> {
     let ticket = find(host, id)?;
     let now = host.now();
     let mut because = explain(host.engine(), &host.engine().row(ticket, now), now);
+    if matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
+        because.extend(report::failed_turn(host).map(|what| format!("{what}.")));
+    }
     because.extend(host.obstruction().map(|o| format!("{}: ticket files are not written meanwhile.", o.what)));
     value(&WhyView { version: VERSION, daemon: host.resident(), ticket: view_of(host, ticket), because })
 }

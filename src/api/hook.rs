@@ -11,6 +11,7 @@ use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::engine::Event;
 use crate::domain::facts::{Pod, PodId, PodState};
 use crate::domain::kick::Boundary;
+use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::TicketId;
 
 /// The events that this version takes.
@@ -79,7 +80,7 @@ fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Resu
     if let Some(ticket) = &ticket
         && host.engine().backlog().get(ticket).is_none()
     {
-        return Err(Failure::refused(format!("there is no ticket `{ticket}`")).hint("`yoi list --all` shows every id"));
+        return Err(Failure::refused(no_ticket(ticket.as_str())).hint("`yoi list --all` shows every id"));
     }
     let process = host
         .ports()

@@ -22,6 +22,8 @@ use crate::ports::{Query, StoreError, Stored};
 
 /// How many alerts and inbox entries `status` shows.
 const SHOWN: usize = 10;
+/// How far back the last turn is looked for.
+const RECENT: usize = 500;
 /// How far back it looks for them.
 const LOOKED_AT: usize = 2000;
 
@@ -42,6 +44,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     }
     let mut obstacles = about.obstacles.clone();
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
+    obstacles.extend(failed_turn(host));
     obstacles.extend(host.store_trouble().map(|why| format!("history cannot be kept: {why}")));
     let attention = attention_events(host).unwrap_or_else(|why| {
         obstacles.push(format!("history cannot be read: {why}"));
@@ -84,6 +87,18 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
         .collect();
     found.reverse();
     Ok(found)
+}
+
+/// What became of the Orchestrator's last turn, if it failed: a command that cannot be started, or ends with an error,
+/// is why nothing moves.
+pub(super) fn failed_turn(host: &Host) -> Option<String> {
+    let recent = records(host, &Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
+    let turn = recent.into_iter().rev().find(|stored| stored.record.kind == RecordKind::TurnEnded)?.record;
+    let failed = turn.data.get("failed")?.as_str()?;
+    let at = clock(turn.at);
+    let started = turn.data.get("delivered").and_then(Value::as_bool).unwrap_or(true);
+    let look = if started { "what it printed: `yoi logs --turn last`" } else { "`yoi doctor` looks for its program" };
+    Some(format!("The Orchestrator's last turn failed at {at}: {failed} ({look})"))
 }
 
 /// None where no history is kept, which is said elsewhere.

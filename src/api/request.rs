@@ -117,6 +117,24 @@ pub enum Request {
     Hook(HookRequest),
 }
 
+impl Request {
+    /// The id of the ticket that it is about, as given.
+    pub fn ticket(&self) -> Option<&str> {
+        match self {
+            Request::Show { id }
+            | Request::Why { id }
+            | Request::Move { id, .. }
+            | Request::Accept { id, .. }
+            | Request::Set { id, .. }
+            | Request::Plan { id, .. }
+            | Request::Wait { id, .. }
+            | Request::Await { id, .. } => Some(id),
+            Request::Hook(hook) => hook.ticket.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// Which tickets are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -2,6 +2,7 @@
 //!
 //! Must not know: arguments, how anything is printed; any rule.
 
+mod meant;
 mod resident;
 mod service;
 mod surroundings;
@@ -30,6 +31,7 @@ use crate::api::view::{EventView, StatusView};
 use crate::config::Config;
 use crate::daemon::{About, Found, Host, Ports};
 use crate::domain::policy::Policy;
+use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
 use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
@@ -84,18 +86,20 @@ impl App {
 
     /// Carries out a request: through the daemon where one runs, else in this process.
     pub fn call(&self, request: &Request) -> Result<Value, Failure> {
-        Self::patiently(|| match self.client()? {
+        let answer = Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => self.once(request),
-        })
+        });
+        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
     }
 
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
-        Self::patiently(|| match self.client()? {
+        let answer = Self::patiently(|| match self.client()? {
             Some(mut client) => client.call(request),
             None => Err(self.not_running()),
-        })
+        });
+        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
     }
 
     fn not_running(&self) -> Failure {
@@ -114,28 +118,24 @@ impl App {
         }
     }
 
-    /// A connection to a daemon that answers; None where none runs. A daemon that holds its lock and does not answer is
-    /// a failure: going the direct way beside it could lose a write.
+    /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
+    /// failure: going the direct way beside it could lose a write.
     fn client(&self) -> Result<Option<Client>, Failure> {
         let end = Instant::now() + LISTENING;
         loop {
-            let failure = match Client::connect(&self.socket) {
-                // The kernel takes a connection for a process that hangs, too.
-                Ok(mut client) => match client.check() {
-                    Ok(()) => return Ok(Some(client)),
-                    Err(failure) => failure,
-                },
+            match Client::connect(&self.socket) {
+                Ok(client) => return Ok(Some(client)),
                 Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                     return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
                 }
-                Err(_) => Failure::failed(format!("{}: the daemon runs and does not listen", self.socket.display()))
-                    .hint("`yoi logs` may say why; `yoi down` ends it"),
-            };
+                Err(_) => {}
+            }
             if !DaemonLock::is_held(&self.state.daemon_lock()) {
                 return Ok(None);
             }
             if Instant::now() >= end {
-                return Err(failure);
+                let message = format!("{}: the daemon runs and does not listen", self.socket.display());
+                return Err(Failure::failed(message).hint("`yoi logs` may say why; `yoi down` ends it"));
             }
             thread::sleep(PAUSE);
         }
@@ -248,7 +248,8 @@ impl App {
             (Some((one, _)), Some((two, _))) => Err(Failure::failed(format!("the id `{id}` is that of two files"))
                 .evidence([one.display().to_string(), two.display().to_string()])
                 .hint("rename one of them")),
-            _ => Err(Failure::failed(format!("there is no ticket `{id}`")).hint("`yoi list --all` shows every id")),
+            _ => Err(self
+                .meant(Failure::failed(no_ticket(id.as_str())).hint("`yoi list --all` shows every id"), id.as_str())),
         }
     }
 

@@ -6,16 +6,15 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 
 use super::App;
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
+use crate::adapters::own_files::OwnFiles;
 use crate::adapters::watcher::{Notice, Watcher};
 use crate::api::failure::Failure;
 use crate::daemon::{Beginning, Command, Host, Message, Stop};
 use crate::http::server;
-
-/// How often the lock file is looked at.
-const LOOK_AT_LOCK: Duration = Duration::from_mins(5);
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -61,13 +60,17 @@ impl App {
             .enable_all()
             .build()
             .map_err(|error| failed("the runtime", error))?;
-        runtime.spawn(listen(self.socket.clone(), mail.clone()));
-        runtime.spawn(signals(mail.clone()));
+        let own = Own { lock: Arc::clone(&lock), files: Arc::default(), look: Arc::default(), mail: mail.clone() };
+        runtime.spawn(own.clone().listen(self.socket.clone()));
+        runtime.spawn(signals(mail));
         let path = self.state.daemon_lock();
-        runtime.spawn(guard(Arc::clone(&lock), path, mail));
+        std::thread::Builder::new()
+            .name("yoi own files".into())
+            .spawn(move || own.guard(&path))
+            .map_err(|error| failed("a thread", error))?;
         tracing::info!(workspace = %self.workspace.root.display(), pid = std::process::id(), "the daemon runs");
         let why = host.run();
-        if why == Stop::Asked {
+        if why == Stop::Asked && lock.still_ours() {
             let _ = fs::remove_file(&self.socket);
         }
         tracing::info!(?why, "the daemon ends");
@@ -111,10 +114,35 @@ fn start_log() {
     let _ = log.try_init();
 }
 
-async fn listen(socket: std::path::PathBuf, mail: mpsc::Sender<Message>) {
-    if let Err(error) = server::serve(&socket, mail.clone()).await {
-        tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
-        let _ = mail.send(Message::Stop(Stop::Asked));
+/// What a daemon's being reachable, and being the only one, rests on.
+#[derive(Clone)]
+struct Own {
+    lock: Arc<DaemonLock>,
+    files: Arc<OwnFiles>,
+    /// Told when the socket should be looked at.
+    look: Arc<Notify>,
+    mail: mpsc::Sender<Message>,
+}
+
+impl Own {
+    /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
+    async fn listen(self, socket: std::path::PathBuf) {
+        let bound = || self.files.watch(&socket);
+        if let Err(error) = server::serve(&socket, self.mail.clone(), &self.look, bound).await {
+            tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
+            let _ = self.mail.send(Message::Stop(Stop::Asked));
+        }
+    }
+
+    /// A daemon whose lock file was replaced is not the workspace's any more, and ends.
+    fn guard(self, path: &std::path::Path) {
+        self.files.watch(path);
+        while self.lock.still_ours() {
+            self.look.notify_one();
+            self.files.wait();
+        }
+        tracing::error!(path = %path.display(), "the lock file was replaced; this daemon ends");
+        let _ = self.mail.send(Message::Stop(Stop::LockLost));
     }
 }
 
@@ -132,16 +160,4 @@ async fn signals(mail: mpsc::Sender<Message>) {
         }
     }
     let _ = mail.send(Message::Stop(Stop::Asked));
-}
-
-/// A daemon whose lock file was replaced is not the workspace's any more, and ends.
-async fn guard(lock: Arc<DaemonLock>, path: std::path::PathBuf, mail: mpsc::Sender<Message>) {
-    loop {
-        tokio::time::sleep(LOOK_AT_LOCK).await;
-        if !lock.still_ours() {
-            tracing::error!(path = %path.display(), "the lock file was replaced; this daemon ends");
-            let _ = mail.send(Message::Stop(Stop::LockLost));
-            return;
-        }
-    }
 }

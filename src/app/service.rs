@@ -1,7 +1,6 @@
 //! Starts the daemon in the background, and ends it.
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
+use crate::adapters::files::{self, Text};
 use crate::api::failure::Failure;
 use crate::api::view::{DownView, UpView, VERSION};
 use crate::ports::{Processes, StateFolder};
@@ -31,7 +31,14 @@ impl App {
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
             if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
-                return self.started(Some(child.id()));
+                let view = self.started(Some(child.id()))?;
+                // Of several starts at once one wins. The other daemons are to be gone when their `up` is: one that still
+                // waited for the lock would take it from the next `yoi down`.
+                let end = Instant::now() + ENDING;
+                while view.already && matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+                    thread::sleep(PAUSE);
+                }
+                return Ok(view);
             }
             if let Ok(Some(status)) = child.try_wait() {
                 // Two starts at once: the other one won, and is as good.
@@ -69,8 +76,7 @@ impl App {
         if fs::metadata(&log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
             let _ = fs::rename(&log, log.with_extension("log.1"));
         }
-        let output =
-            OpenOptions::new().append(true).create(true).mode(0o600).open(&log).map_err(|e| failed(&log, e))?;
+        let output = files::open_own(&log, Text::Extended).map_err(|error| failed(&log, error))?;
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
         Command::new(&program)
@@ -92,11 +98,13 @@ impl App {
         let Some(mut client) = self.client()? else {
             return Ok(DownView { version: VERSION, pid: None, pods: 0 });
         };
-        let pid = DaemonLock::written_pid(&self.state.daemon_lock());
+        let lock = self.state.daemon_lock();
+        let pid = DaemonLock::written_pid(&lock);
         // A daemon that ends at once may not come to answer: that it is gone is the answer.
         let asked = client.stop();
         let end = Instant::now() + ENDING;
-        while DaemonLock::is_held(&self.state.daemon_lock()) {
+        // Somebody may start the next one at the same time.
+        while DaemonLock::is_held(&lock) && DaemonLock::written_pid(&lock) == pid {
             if Instant::now() >= end {
                 asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::App;
 use crate::adapters::editor;
+use crate::adapters::environment;
 use crate::adapters::git_program;
 use crate::adapters::trust::Trust;
 use crate::api::failure::Failure;
@@ -66,7 +67,16 @@ impl App {
         }
         well.push(format!(".yoi/config.toml: {} settings", self.config.settings.len()));
         match self.reach() {
-            Reach::Exec => well.push("the Orchestrator command is trusted".into()),
+            Reach::Exec => match self.orchestrator_program() {
+                Some((program, false)) => {
+                    let message = format!(
+                        "the program `{program}` is not found: install it, name it by its whole path in \
+                         .yoi/config.toml, or restart the daemon from a shell that finds it"
+                    );
+                    findings.push(finding("error", "orchestrator", message));
+                }
+                _ => well.push("the Orchestrator command is trusted".into()),
+            },
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
         match self.store() {
@@ -79,6 +89,12 @@ impl App {
             findings.push(finding("remark", "daemon", "it is not running; `yoi up` starts it".into()));
         }
         (well, findings)
+    }
+
+    /// The program that the Orchestrator's command names, and whether it is found from here.
+    fn orchestrator_program(&self) -> Option<(&str, bool)> {
+        let program = self.config.orchestrator.as_ref()?.command.first()?;
+        Some((program, environment::is_program(program, &self.workspace.root)))
     }
 
     /// Opens a file in the user's editor, and waits for its end.

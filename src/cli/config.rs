@@ -45,7 +45,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         let source = words(&view.workspace_source);
         output::print(&output::harmless(&format!("workspace     {} ({source})", view.workspace)))?;
         output::print(&output::harmless(&format!("state folder  {}", view.state_dir)))?;
-        output::table(&rows(&view))?;
+        output::table(&rows(&view), output::names)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::Colour;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::{ListRequest, Request};
@@ -16,7 +17,7 @@ use crate::app::App;
 use stage::Stage;
 use timeline::Timeline;
 
-/// Show the main job running: a real daemon and a scripted Orchestrator on a copy of an example backlog
+/// See it work in ten seconds: a real daemon on an example backlog
 #[derive(Args)]
 pub struct Arguments {
     /// Leave the daemon running, to play with
@@ -24,10 +25,22 @@ pub struct Arguments {
     keep: bool,
 }
 
+/// What a stranger has to know to follow the story.
+const WORDS: &str = "\
+A daemon watches a folder of tickets; a scripted Orchestrator decides, scripted coders work. The words:
+  kick   yoi wakes the Orchestrator with a list of what it has to decide; a kick starts nothing
+  at     the moment that made yoi consider a kick: queued, gate cleared, idle, delegate finished, ...
+  turn   one run of the Orchestrator's command
+  Pod    an agent at work on a ticket: here a script that takes a second
+  gate   what keeps a queued ticket from starting: dependency, conflict, dirty workspace, capacity, human
+  class  new_queued: nobody has taken note of it; planned_queued: noted, and waiting for its turn;
+         active_inprogress: a Pod is at work on it; actionable_inprogress: somebody has to see to it
+";
+
 /// Plays it.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let stage = Stage::set(context)?;
-    output::print(&format!("The example lies in {}.\n", stage.repository.display()))?;
+    output::print(&format!("{WORDS}\nThe example lies in {}.\n", stage.repository.display()))?;
     let mut timeline = Timeline::new();
     let outcome = play(&stage, &mut timeline);
     if !arguments.keep || outcome.is_err() {
@@ -37,13 +50,29 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let folder = stage.repository.display();
     output::print(&format!("\nThe folder stays: {folder}"))?;
     if arguments.keep {
-        output::print(&format!(
-            "The daemon runs on. Try:\n  cd {folder}\n  export XDG_STATE_HOME={}\n  yoi status; yoi list; yoi why \
-             pricing-page; yoi new \"Try it\" --state queued; yoi events --follow; yoi down",
-            stage.folder.join("state").display()
-        ))?;
+        output::print(&try_it(&stage))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// For a shell in which this program may have another name, or none.
+fn try_it(stage: &Stage) -> String {
+    let lines = [
+        ("cd", stage.repository.display().to_string()),
+        ("export", format!("PATH={}:$PATH  # this very yoi", stage.bin().display())),
+        (
+            "export",
+            format!("XDG_STATE_HOME={}  # where the demo's trust is kept", stage.folder.join("state").display()),
+        ),
+        ("yoi", "status".to_owned()),
+        ("yoi", "list --all".to_owned()),
+        ("yoi", "new \"Try it\" --state queued  # the scripted Orchestrator starts it".to_owned()),
+        ("yoi", "events --follow  # what happens; Ctrl-C ends it".to_owned()),
+        ("yoi", "why try-it".to_owned()),
+        ("yoi", "down  # at the end".to_owned()),
+    ];
+    let lines = lines.map(|(program, rest)| format!("\n  {program} {rest}"));
+    format!("The daemon runs on, on this folder. Try:{}", lines.concat())
 }
 
 fn is(kind: &'static str, ticket: &'static str) -> impl Fn(&EventView) -> bool {
@@ -140,7 +169,13 @@ fn list(app: &App) -> Result<(), Failure> {
             [String::from("              "), ticket.id.clone(), ticket.state.clone().unwrap_or_default(), class, why]
         })
         .collect();
-    output::table(&rows)
+    let states: Vec<_> =
+        rows.iter().map(|row| [output::state_colour(&row[2]), output::state_colour(&row[3])]).collect();
+    output::table(&rows, |row, column| match column {
+        2 | 3 => states[row][column - 2],
+        4 => Colour::Dim,
+        _ => Colour::Plain,
+    })
 }
 
 fn list_class(timeline: &Timeline, app: &App, class: &str) -> Result<(), Failure> {
@@ -153,9 +188,9 @@ fn list_class(timeline: &Timeline, app: &App, class: &str) -> Result<(), Failure
 fn work_set(timeline: &Timeline, app: &App) -> Result<(), Failure> {
     let view: WorkSetView = output::view(app.call_daemon(&Request::WorkSet)?)?;
     for ticket in &view.entries {
-        let waits = ticket.waiting.as_ref().map(|w| format!("waits for {}: {}", w.kind, w.detail));
+        let waits = ticket.waiting.as_ref().map(|w| format!("waits ({}): {}", w.kind, w.detail));
         let order = ticket.order.map(|n| format!("number {n}"));
-        let note = waits.or(order).unwrap_or_else(|| "taken in".into());
+        let note = waits.or(order).unwrap_or_else(|| "noted".into());
         let class = ticket.class.as_deref().unwrap_or("-");
         timeline.say("work set", &format!("{} ({class}): {note}", ticket.id))?;
     }

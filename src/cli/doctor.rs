@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::{DoctorView, FindingView};
@@ -28,14 +29,20 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     if arguments.json {
         output::json(&view)?;
     } else {
-        let mut lines: Vec<_> = view.well.iter().map(|line| format!("ok      {line}")).collect();
-        lines.extend(view.findings.iter().map(line));
-        output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
+        let well = view.well.iter().map(|text| line("ok", Colour::Green, text));
+        let found = view.findings.iter().map(finding);
+        output::print(&well.chain(found).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn line(finding: &FindingView) -> String {
+fn finding(finding: &FindingView) -> String {
     let place = output::place(&finding.subject, finding.line, finding.column);
-    format!("{:<7} {place}: {}", finding.severity, finding.message)
+    let colour = if finding.severity == "error" { Colour::Red } else { Colour::Yellow };
+    line(&finding.severity, colour, &format!("{place}: {}", finding.message))
+}
+
+fn line(severity: &str, colour: Colour, text: &str) -> String {
+    let severity = output::harmless(&terminal::filled(severity, 7));
+    format!("{} {}", terminal::paint(colour, &severity), output::harmless(text))
 }

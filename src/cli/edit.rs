@@ -9,7 +9,7 @@ use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::{ShowView, TicketView};
 
-/// Open a ticket in $VISUAL or $EDITOR, then say what the file reads as
+/// Open a ticket in $VISUAL or $EDITOR, then say what it reads as
 #[derive(Args)]
 pub struct Arguments {
     /// Its exact id

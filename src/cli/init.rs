@@ -18,13 +18,19 @@ use crate::config::starting::{self, Choices};
 use crate::config::{self, Config};
 use crate::domain::policy::Mode;
 
-/// Make a workspace: .yoi/config.toml and the ticket folder
-///
-/// In a git repository the workspace is the top of the main worktree, elsewhere the folder itself. Asks on a terminal what
-/// no option says; without a terminal it takes options and defaults.
+/// What the help says below the options.
+const MORE: &str = "\
+In a git repository the workspace is the top of the main worktree, elsewhere
+the folder itself. On a terminal it asks what no option says; without one it
+takes options and defaults.
+
+Example: yoi init --orchestrator-command claude -p --allowedTools 'Bash(yoi:*)'";
+
+/// Make a workspace here: .yoi/config.toml and the ticket folder
 #[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
-    /// Who starts work: one Orchestrator decides (orchestrated), or workers drain the queue themselves (pull, the default)
+    /// Who starts work: one Orchestrator decides, or workers drain the queue themselves [default: pull]
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| mode(&name)))]
     mode: Option<Mode>,
     /// The ticket folder, inside the workspace [default: tickets]
@@ -198,8 +204,12 @@ fn report(place: &Workspace, config: &Config) -> String {
         None if config.mode == Mode::Orchestrated => {
             lines.push(format!("Next: write the Orchestrator's command into {}, then `yoi trust`.", config::FILE));
         }
-        None => {}
+        None => lines.push(format!(
+            "In pull mode yoi watches and explains, and kicks nobody; `mode` in {} changes that.",
+            config::FILE
+        )),
     }
+    lines.push("Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).".into());
     lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n")
 }
 

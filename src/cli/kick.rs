@@ -8,8 +8,15 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::KickView;
 
-/// Ask for a kick now: skips back-off and brakes, never an absent or busy Orchestrator or an empty list
+/// What the help says below the options.
+const MORE: &str = "\
+A kick runs the Orchestrator's command with the list of what it has to decide.
+Asked for, it skips back-off and brakes, but an absent or busy Orchestrator is
+never kicked, nor one that has nothing to decide (exit 3).";
+
+/// Ask for a kick now; --dry-run: what would be decided, and why
 #[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
     /// Only say what would be decided, and why
     #[arg(long)]
@@ -29,8 +36,10 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         output::json(&answer)?;
         return Ok(code);
     }
-    let would = if arguments.dry_run { "would decide" } else { "decides" };
-    let mut lines = vec![format!("row {} {would}: {} — {}", view.row, view.decision, view.detail)];
+    let would = if arguments.dry_run { "would be: " } else { "" };
+    let decision = if view.decision == "kick" { "kick" } else { "no kick" };
+    let name = if view.decision == "kick" { String::new() } else { format!("{}, ", view.decision) };
+    let mut lines = vec![format!("{would}{decision}: {} ({name}row {})", view.detail, view.row)];
     for (number, item) in view.items.iter().enumerate() {
         lines.push(format!("  {}. {} ({}) {} — {}", number + 1, item.id, item.class, item.title, item.reason));
     }
@@ -38,7 +47,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         lines.push(format!("  and {} more", view.left_out));
     }
     let kicks = output::count(view.kicks_today, "kick");
-    lines.push(format!("today: {kicks}, {:.1} s of turns", view.turn_seconds_today));
+    // An empty sum of floats is minus nothing.
+    let seconds = view.turn_seconds_today.max(0.0) + 0.0;
+    lines.push(format!("today: {kicks}, {seconds:.1} s of turns"));
     output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
     Ok(code)
 }

@@ -17,11 +17,13 @@ mod move_ticket;
 mod new;
 mod orders;
 mod output;
+mod overview;
 mod pod;
 mod service;
 mod set;
 mod show;
 mod status;
+mod terminal;
 mod trust;
 mod why;
 mod work_set;
@@ -29,7 +31,7 @@ mod work_set;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use context::Context;
 
@@ -42,8 +44,8 @@ pub type Outcome = Result<ExitCode, Failure>;
 #[derive(Parser)]
 #[command(name = "yoi", version, max_term_width = 100)]
 struct Arguments {
-    /// The folder whose workspace to act on (default: YOI_WORKSPACE, else the current folder)
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    /// The workspace of this folder [default: YOI_WORKSPACE, else .]
+    #[arg(short = 'C', value_name = "DIR", global = true, display_order = 900)]
     directory: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
@@ -82,7 +84,8 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let matches = overview::grouped(Arguments::command()).try_get_matches();
+    let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();

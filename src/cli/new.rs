@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::domain::ticket::{Priority, State};
 use crate::text::draft::{Draft, slug};
 
-/// Write a new ticket: a short readable id, frontmatter, an empty body
+/// Write a new ticket: a readable id, frontmatter, an empty body
 #[derive(Args)]
 pub struct Arguments {
     /// Its title

@@ -11,8 +11,14 @@ use crate::api::request::{Caller, Request};
 use crate::api::view::DoneView;
 use crate::text::duration;
 
-/// Take a queued or inprogress ticket into the work set, with an order or without
+/// What `plan`, `wait` and `await` have in common.
+const SESSION: &str = "\
+The note belongs to the Orchestrator's session: its command finds YOI_SESSION
+set. By hand give --session; `yoi work-set` says which one it is.";
+
+/// Take note of a ticket, with an order or without
 #[derive(Args)]
+#[command(after_help = SESSION)]
 pub struct PlanArguments {
     /// Its exact id
     id: String,
@@ -25,6 +31,7 @@ pub struct PlanArguments {
 
 /// Let a queued ticket wait, with a reason
 #[derive(Args)]
+#[command(after_help = SESSION)]
 pub struct WaitArguments {
     /// Its exact id
     id: String,
@@ -38,8 +45,9 @@ pub struct WaitArguments {
     common: Common,
 }
 
-/// Note that a delegated step of an inprogress ticket is awaited
+/// Say that a delegated step of a ticket is under way
 #[derive(Args)]
+#[command(after_help = SESSION)]
 pub struct AwaitArguments {
     /// Its exact id
     id: String,

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::terminal::{self, Colour};
 use crate::api::failure::Failure;
 
 /// Replaces control characters (escapes, bidirectional overrides too) so that text from files cannot steer a terminal.
@@ -17,7 +18,8 @@ fn is_harmful(c: char) -> bool {
 
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
-    eprintln!("yoi: {}", failure.to_string().lines().map(harmless).collect::<Vec<_>>().join("\n"));
+    let text = failure.to_string().lines().map(harmless).collect::<Vec<_>>().join("\n");
+    eprintln!("{} {text}", terminal::paint_error(Colour::Red, "yoi:"));
 }
 
 /// Prints a value as JSON, for programs.
@@ -38,24 +40,59 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints exactly this text. A reader that went away (`yoi list | head`) is no failure.
 pub fn verbatim(text: &str) -> Result<(), Failure> {
+    offer(text).map(drop)
+}
+
+/// Prints exactly this text; false where nobody reads any more.
+pub fn offer(text: &str) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format!("standard output: {error}"))),
     }
 }
 
-/// Prints rows with aligned columns.
-pub fn table<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+/// Rows with aligned columns, a line each; `colour` says how to set off the cell of a row and a column.
+pub fn aligned<const N: usize>(rows: &[[String; N]], colour: impl Fn(usize, usize) -> Colour) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| terminal::columns(&row[column])).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{:<width$}", harmless(cell)));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    let line = |(number, row): (usize, &[String; N])| {
+        let cell = |(column, (cell, width)): (usize, (&String, usize))| {
+            let cell = harmless(cell);
+            let filling = terminal::filled(&cell, width).split_off(cell.len());
+            terminal::paint(colour(number, column), &cell) + &filling
+        };
+        row.iter().zip(widths).enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
-    print(&rows.iter().map(line).collect::<Vec<_>>().join("\n"))
+    rows.iter().enumerate().map(line).collect()
+}
+
+/// Prints rows with aligned columns.
+pub fn table<const N: usize>(rows: &[[String; N]], colour: impl Fn(usize, usize) -> Colour) -> Result<(), Failure> {
+    print(&aligned(rows, colour).join("\n"))
+}
+
+/// How to set off a table's head.
+pub fn head(row: usize, _column: usize) -> Colour {
+    if row == 0 { Colour::Dim } else { Colour::Plain }
+}
+
+/// How to set off the names in the first column.
+pub fn names(_row: usize, column: usize) -> Colour {
+    if column == 0 { Colour::Dim } else { Colour::Plain }
+}
+
+/// How to set off a state, or a class.
+pub fn state_colour(state: &str) -> Colour {
+    match state {
+        "active_inprogress" => Colour::Green,
+        "actionable_inprogress" | "inprogress" => Colour::Yellow,
+        "new_queued" | "planned_queued" | "queued" => Colour::Cyan,
+        "done" | "closed" => Colour::Dim,
+        "?" => Colour::Red,
+        _ => Colour::Plain,
+    }
 }
 
 /// An argument list on one line, each argument in quotes, so that nobody takes two for one.

@@ -8,7 +8,7 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::{PodView, PodsView};
 
-/// Agent sessions that are registered
+/// The agent sessions that are known: pod list
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -40,7 +40,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     }
     let head = ["POD", "ROLE", "STATE", "TICKET", "PID", "SINCE", ""].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(view.pods.into_iter().map(row)).collect();
-    output::table(&rows)?;
+    output::table(&rows, output::head)?;
     Ok(ExitCode::SUCCESS)
 }
 

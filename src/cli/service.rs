@@ -18,7 +18,7 @@ pub struct DaemonArguments {
     detached: bool,
 }
 
-/// Start the daemon in the background, and wait until it answers
+/// Start the daemon in the background
 #[derive(Args)]
 pub struct UpArguments {
     /// Print JSON
@@ -26,7 +26,7 @@ pub struct UpArguments {
     json: bool,
 }
 
-/// Stop the daemon; a running turn of the Orchestrator is ended, role Pods go on
+/// Stop the daemon and a running turn; agents at work go on
 #[derive(Args)]
 pub struct DownArguments {
     /// Print JSON
@@ -34,7 +34,7 @@ pub struct DownArguments {
     json: bool,
 }
 
-/// Print the daemon's log, or a turn's output
+/// Print the daemon's log, or what a turn printed (--turn last)
 #[derive(Args)]
 pub struct LogsArguments {
     /// The output of this kick's turn; `last` is the newest
@@ -95,6 +95,10 @@ pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
     })?;
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();
+    if lines.is_empty() {
+        eprintln!("({} is empty: nothing was printed)", output::harmless(&path.display().to_string()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let shown = &lines[lines.len().saturating_sub(arguments.lines)..];
     output::print(&shown.iter().map(|line| output::harmless_line(line)).collect::<Vec<_>>().join("\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -11,13 +11,16 @@ use clap::Args;
 use serde_yaml::Value;
 
 use super::{Outcome, context::Context, output};
+use crate::adapters::files;
 use crate::adapters::swap::{self, SwapError};
 use crate::api::failure::Failure;
 use crate::api::request::{Caller, KeyChange, Request};
 use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
+use crate::text::keys::KeyMap;
+use crate::text::read::problems;
 
-/// Set keys of a ticket's frontmatter without touching anything else in the file
+/// Set frontmatter keys; nothing else in the file is touched
 #[derive(Args)]
 #[command(override_usage = "yoi set <ID|--file <F>> [KEY=VALUE]... [--unset KEY] [--add KEY=ITEM] [--remove KEY=ITEM]")]
 pub struct Arguments {
@@ -57,9 +60,13 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
             arguments,
         );
     }
+    let which = "yoi set ID KEY=VALUE, or yoi set --file F KEY=VALUE";
     let Some((id, pairs)) = arguments.words.split_first() else {
-        return Err(Failure::usage("which ticket?").hint("yoi set ID KEY=VALUE, or yoi set --file F KEY=VALUE"));
+        return Err(Failure::usage("which ticket?").hint(which));
     };
+    if id.contains('=') && context.workspace().is_ok() {
+        return Err(Failure::usage(format!("which ticket? `{id}` stands where its id belongs")).hint(which));
+    }
     let app = context.open()?;
     let state_key = app.keys().state_key;
     let is_state = |change: &Change| change.key() == "state" || change.key() == state_key;
@@ -81,8 +88,21 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         answer = Some(SetView { changed: set.changed || moved, ..set });
     }
     match answer {
-        Some(answer) => done(&answer, arguments),
+        Some(answer) => {
+            let path = context.workspace()?.root.join(&answer.path);
+            odd(&path, &answer.path, &app.keys());
+            done(&answer, arguments)
+        }
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Says on standard error what is odd about the ticket as it is now: a value that is not read as it was meant.
+fn odd(path: &Path, shown: &str, keys: &KeyMap) {
+    let Ok(bytes) = files::read(path) else { return };
+    for problem in problems(&bytes, keys) {
+        let place = output::place(shown, problem.line, problem.column);
+        eprintln!("{}", output::harmless(&format!("{place}: {}", problem.message)));
     }
 }
 
@@ -140,7 +160,8 @@ fn changes(arguments: &Arguments, pairs: &[String]) -> Result<Vec<Change>, Failu
 fn split<'a>(pair: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
     match pair.split_once('=') {
         Some((key, text)) if !key.trim().is_empty() => Ok((key.trim(), text)),
-        _ => Err(Failure::usage(format!("`{pair}` is not {form}")).hint(format!("write {form}"))),
+        _ => Err(Failure::usage(format!("`{pair}` is not {form}"))
+            .hint(format!("write {form}; --unset KEY takes a key out"))),
     }
 }
 

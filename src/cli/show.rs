@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::ShowView;
@@ -29,10 +30,9 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let ticket = &view.ticket;
     let state = ticket.state.as_deref().unwrap_or("?");
     let class = ticket.class.as_ref().map(|class| format!(" · {class}")).unwrap_or_default();
-    output::print(&output::harmless(&format!(
-        "{} · {state}{class} · {} · {}",
-        ticket.id, ticket.priority, ticket.path
-    )))?;
+    let id = terminal::paint(Colour::Bold, &output::harmless(&ticket.id));
+    let rest = format!(" · {state}{class} · {} · {}", ticket.priority, ticket.path);
+    output::print(&(id + &output::harmless(&rest)))?;
     for problem in &ticket.problems {
         let place = output::place(&ticket.path, problem.line, problem.column);
         output::print(&output::harmless(&format!("! {place}: {}", problem.message)))?;

@@ -1,13 +1,17 @@
 //! `yoi status`.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, list, output};
 use crate::api::view::{EventView, StatusView};
+use crate::domain::classify::Class;
+use crate::domain::ticket::State;
 
-/// Say what is really happening: daemon, watcher, Orchestrator, last decision, what needs a person
+/// Say what is happening: daemon, Orchestrator, last decision
 #[derive(Args)]
 pub struct Arguments {
     /// Print JSON
@@ -23,10 +27,10 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let lines = lines(&view);
-    output::table(&lines)?;
+    output::table(&lines, |row, column| colour(&lines[row], column))?;
     list::faults(&view.errors)?;
     if !view.attention.is_empty() {
-        output::print("\nneeds a look:")?;
+        output::print(&terminal::paint(Colour::Yellow, "\nneeds a look:"))?;
         for event in &view.attention {
             output::print(&output::harmless(&format!("  {}", entry(event))))?;
         }
@@ -50,17 +54,21 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     if let Some(watcher) = &view.watcher {
         line("watcher", watcher.clone());
     }
-    let counts = |map: &std::collections::BTreeMap<String, usize>| {
-        map.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
-    };
-    line("tickets", if view.tickets.is_empty() { "none".into() } else { counts(&view.tickets) });
+    let states = State::ALL.map(State::as_str);
+    // Files that are no tickets are counted below; these are tickets whose state is not known.
+    let stateless = view.tickets.get("unreadable").map(|n| format!(", {n} without a known state")).unwrap_or_default();
+    let tickets = counts(&states, &view.tickets) + &stateless;
+    let tickets = tickets.trim_start_matches(", ");
+    line("tickets", if tickets.is_empty() { "none".into() } else { tickets.to_owned() });
     if !view.classes.is_empty() {
-        line("classes", counts(&view.classes));
+        line("classes", counts(&Class::ALL.map(Class::as_str), &view.classes));
     }
     if let Some(pod) = &view.orchestrator {
         let since = if pod.since.is_empty() { String::new() } else { format!(" since {}", pod.since) };
         let detail = pod.detail.as_ref().map(|d| format!(": {d}")).unwrap_or_default();
-        line("orchestrator", format!("{}{since}{detail}", pod.state));
+        // Nobody has gone where nobody ever was.
+        let state = if pod.state == "gone" { "none" } else { &pod.state };
+        line("orchestrator", format!("{state}{since}{detail}"));
     }
     for (name, text) in [
         ("session", &view.session),
@@ -69,7 +77,8 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         ("next wake", &view.next_wake),
     ] {
         if let Some(text) = text {
-            line(name, text.clone());
+            let text = text.strip_prefix("The last decision, ").unwrap_or(text);
+            line(name, text.replacen(", was row ", ", row ", 1));
         }
     }
     if view.running {
@@ -80,6 +89,22 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         line("obstacle", obstacle.clone());
     }
     lines
+}
+
+/// In the order of these names.
+fn counts(names: &[&str], map: &BTreeMap<String, usize>) -> String {
+    let counted = names.iter().filter_map(|name| map.get(*name).map(|n| format!("{n} {name}")));
+    counted.collect::<Vec<_>>().join(", ")
+}
+
+fn colour(line: &[String; 2], column: usize) -> Colour {
+    match (line[0].as_str(), column) {
+        ("obstacle", _) => Colour::Red,
+        (_, 0) => Colour::Dim,
+        ("daemon", _) if line[1].starts_with("running") => Colour::Green,
+        ("daemon", _) => Colour::Yellow,
+        _ => Colour::Plain,
+    }
 }
 
 /// One event in a line.

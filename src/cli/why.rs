@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::WhyView;
@@ -26,9 +27,13 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let view: WhyView = output::view(answer)?;
-    output::print(&output::harmless(&format!("{}  {}", view.ticket.id, view.ticket.title)))?;
-    for line in &view.because {
-        output::print(&output::harmless(&format!("  {line}")))?;
+    let id = terminal::paint(Colour::Bold, &output::harmless(&view.ticket.id));
+    output::print(&format!("{id}  {}", output::harmless(&view.ticket.title)))?;
+    // On a terminal a sentence goes on below its beginning; elsewhere it is one line.
+    let width = terminal::width().map_or(usize::MAX, |width| width.max(40) - 4);
+    for sentence in &view.because {
+        let lines = terminal::wrapped(&output::harmless(sentence), width);
+        output::print(&format!("  {}", lines.join("\n    ")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::WorkSetView;
 
-/// Show what the Orchestrator's session has taken note of, what comes next, and what waits
+/// Show what is taken note of, what comes next, and what waits
 #[derive(Args)]
 pub struct Arguments {
     /// Print JSON
@@ -46,8 +47,12 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     );
     section(&mut lines, "waiting", view.waiting.iter().map(|held| format!("{} — {}", held.id, held.reason)));
     let back = view.holding_back.iter().map(|held| format!("{} — {}", held.id, held.reason));
-    section(&mut lines, "holding kicks for queued work back", back);
-    output::print(&lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n"))?;
+    section(&mut lines, "at work, so that no kick comes for queued tickets", back);
+    let paint = |line: &String| {
+        let colour = if line.starts_with(' ') { Colour::Plain } else { Colour::Bold };
+        terminal::paint(colour, &output::harmless(line))
+    };
+    output::print(&lines.iter().map(paint).collect::<Vec<_>>().join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
 
+pub use self::nearest::nearest;
+
 use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
 use crate::domain::ticket::{Diagnostic, State};
 

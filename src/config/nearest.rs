@@ -3,7 +3,7 @@
 //! Must not know: what the names stand for.
 
 /// The candidate that is nearest to what was written, if it is near enough to be meant.
-pub(super) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = plain(written);
     let allowed = (written.len() / 3).max(2);
     candidates

@@ -50,11 +50,8 @@ impl Host {
             let _ = mail.send(Message::TurnEnded(id, outcome(&how)));
         });
         let program = command.command.first().cloned().unwrap_or_default();
-        let process = self
-            .ports
-            .processes
-            .launch(launch, ended)
-            .map_err(|error| format!("`{program}` could not be started: {error}"))?;
+        let process =
+            self.ports.processes.launch(launch, ended).map_err(|error| not_started(&program, &error.to_string()))?;
         self.turn = Some((kick.id.clone(), process.clone()));
         let running = RunningTurn {
             kick: kick.id.clone(),
@@ -85,6 +82,12 @@ impl Host {
             let _ = self.ports.state.remove_kick(&kick);
         }
     }
+}
+
+/// Names the program, unless the error does.
+fn not_started(program: &str, error: &str) -> String {
+    let name = format!("`{program}`");
+    if error.contains(&name) { error.to_owned() } else { format!("{name} cannot be started: {error}") }
 }
 
 fn outcome(how: &Launched) -> TurnOutcome {

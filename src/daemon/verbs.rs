@@ -11,7 +11,7 @@ use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{plan_move, settable};
 use crate::domain::obstruction::refuse_write;
 use crate::domain::policy::DirtyGate;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
 use crate::ports::{Acceptance, EditError, Entry};
 
@@ -172,15 +172,15 @@ impl Host {
             return Ok(ticket.path.clone());
         }
         let faults = backlog.faults().into_iter().filter(|fault| fault.id == *id);
-        let lines: Vec<_> = faults
-            .map(|f| match (f.error.line, f.error.column) {
-                (0, _) => format!("{}: {}", f.path.display(), f.error.message),
-                (line, column) => format!("{}:{line}:{column}: {}", f.path.display(), f.error.message),
-            })
-            .collect();
+        let lines: Vec<_> = faults.map(|fault| fault.to_string()).collect();
         if lines.is_empty() {
-            let refusal = Refusal::new(format!("there is no ticket `{id}`"));
-            return Err(refusal.hint("`yoi list --all` shows every id").into());
+            let begins = |ticket: &&Ticket| !id.as_str().is_empty() && ticket.id.as_str().starts_with(id.as_str());
+            let alike: Vec<_> = backlog.tickets().filter(begins).take(6).map(|ticket| ticket.id.to_string()).collect();
+            let hint = match alike.as_slice() {
+                [] => "`yoi list --all` shows every id".to_owned(),
+                ids => format!("where something is written it takes the whole id: {}", ids.join(", ")),
+            };
+            return Err(Refusal::new(no_ticket(id.as_str())).hint(hint).into());
         }
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
     }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::ticket::{Diagnostic, State, Ticket, TicketId};
@@ -59,6 +60,17 @@ pub struct Fault {
     pub path: PathBuf,
     /// Where and what.
     pub error: Diagnostic,
+}
+
+/// `path:line:column: sentence`, as far as there is a line and a column.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        for place in [self.error.line, self.error.column].into_iter().take_while(|place| *place > 0) {
+            write!(f, ":{place}")?;
+        }
+        write!(f, ": {}", self.error.message)
+    }
 }
 
 /// The tickets by path, with indices that are kept rather than derived.

@@ -36,6 +36,11 @@ impl Refusal {
     }
 }
 
+/// What is said where no ticket has this id.
+pub fn no_ticket(id: &str) -> String {
+    format!("there is no ticket `{id}`")
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

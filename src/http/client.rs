@@ -46,14 +46,17 @@ impl Client {
         self.exchange("GET", "/healthz", String::new(), PATIENCE).map(drop)
     }
 
-    /// Sends a request, and returns its answer or its failure.
+    /// Sends a request, and returns its answer or its failure. A daemon that does not answer at all is not even sent
+    /// it: what was reported as failed must not be done a minute later.
     pub fn call(&mut self, request: &Request) -> Result<Value, Failure> {
+        self.check()?;
         let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
         self.exchange("POST", "/api/requests", body, LONG_PATIENCE)
     }
 
-    /// Asks the daemon to end; returns its answer.
+    /// Asks the daemon to end; returns its answer. The same holds.
     pub fn stop(&mut self) -> Result<Value, Failure> {
+        self.check()?;
         self.exchange("POST", "/api/stop", String::new(), PATIENCE)
     }
 
@@ -72,7 +75,8 @@ impl Client {
             let mut response = send(sender, &socket, request).await?;
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
-                let frame = frame.map_err(|error| gone(&socket, &error))?;
+                // A daemon that ends breaks the stream off.
+                let Ok(frame) = frame else { break };
                 let Some(data) = frame.data_ref() else { continue };
                 rest.extend_from_slice(data);
                 while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -110,7 +114,8 @@ impl Client {
             answered.await.unwrap_or_else(|_| {
                 let seconds = patience.as_secs();
                 let message = format!("{}: the daemon did not answer within {seconds} s", socket.display());
-                Err(Failure::failed(message).hint("`yoi logs` may say what keeps it; `yoi down` ends it"))
+                Err(Failure::failed(message)
+                    .hint("`yoi logs` may say what keeps it; if nothing does, end its process: `yoi down` cannot"))
             })
         })
     }

@@ -1,7 +1,7 @@
 //! The server's end: each request visits the host, which is one thread's own, and waits for its answer.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -32,9 +32,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const CHUNK: usize = 500;
 
 /// Listens on the socket, and serves until the process ends. A file left there by a killed daemon is replaced: the
-/// caller holds the daemon's lock.
-pub async fn serve(socket: &Path, mail: Sender<Message>) -> io::Result<()> {
-    let listener = bind(socket)?;
+/// caller holds the daemon's lock. When told to look, and another file or none lies there, the socket is made anew;
+/// `bound` is called each time that it was made.
+pub async fn serve(socket: &Path, mail: Sender<Message>, look: &Notify, bound: impl Fn()) -> io::Result<()> {
     let router = Router::new()
         .route("/healthz", get(|| async { Json(json!({"ok": true})) }))
         .route("/api/requests", post(requests))
@@ -42,17 +42,38 @@ pub async fn serve(socket: &Path, mail: Sender<Message>) -> io::Result<()> {
         .route("/api/events", get(events))
         .route("/api/stop", post(stop))
         .with_state(mail);
-    axum::serve(listener, router).await
+    loop {
+        let (listener, ours) = bind(socket)?;
+        bound();
+        tokio::select! {
+            ended = axum::serve(listener, router.clone()).into_future() => return ended,
+            () = replaced(socket, ours, look) => {
+                tracing::warn!(socket = %socket.display(), "the socket was removed or replaced; it is made anew");
+            }
+        }
+    }
+}
+
+/// Returns when the file at the path is not this one any more.
+async fn replaced(socket: &Path, ours: (u64, u64), look: &Notify) {
+    while identity(socket).is_ok_and(|there| there == ours) {
+        look.notified().await;
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    path.symlink_metadata().map(|there| (there.dev(), there.ino()))
 }
 
 /// Binds under another name first, so that the socket is never there with another mode than 0600.
-fn bind(socket: &Path) -> io::Result<UnixListener> {
+fn bind(socket: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let staged = socket.with_extension("new");
     let _ = std::fs::remove_file(&staged);
     let listener = UnixListener::bind(&staged)?;
     std::fs::set_permissions(&staged, std::fs::Permissions::from_mode(0o600))?;
+    let ours = identity(&staged)?;
     std::fs::rename(&staged, socket)?;
-    Ok(listener)
+    Ok((listener, ours))
 }
 
 async fn visit<T: Send + 'static>(

@@ -75,7 +75,8 @@ impl<'b> Document<'b> {
             Sliced::Unterminated(error) => return Contents::Invalid(error),
         };
         if bytes.len() > MAX_FILE {
-            let message = format!("the file is {} bytes long; at most {MAX_FILE} are read", bytes.len());
+            let message =
+                format!("the file is longer than {MAX_FILE} bytes, and is not read; what is long belongs beside it");
             return Contents::Invalid(Diagnostic { line: 0, column: 0, message });
         }
         let yaml = match std::str::from_utf8(&bytes[cut.yaml.clone()]) {

@@ -1,6 +1,6 @@
 //! `yoi move`: the whole table of DESIGN.md 2.4, and the notes in the thread.
 
-use crate::support::stage::Stage;
+use crate::support::stage::{Stage, ticket_path};
 
 const STATES: [&str; 6] = ["planning", "ready", "queued", "inprogress", "done", "closed"];
 /// From, and where to without `--force`.
@@ -153,7 +153,8 @@ fn both_layouts() {
     stage.done("move login queued --by ana");
     stage.done("move flat queued --by ana");
     let list = stage.json("list");
-    let paths: Vec<_> = list["tickets"].as_array().unwrap().iter().map(|t| t["path"].as_str().unwrap()).collect();
+    let mut paths: Vec<_> = list["tickets"].as_array().unwrap().iter().map(|t| t["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
     assert_eq!(paths, ["tickets/area/flat.md", "tickets/area/login/item.md"]);
     for (thread, id) in [("area/login/thread.md", "login"), ("area/flat.thread.md", "flat")] {
         let note = stage.bench.read(&format!("work/tickets/{thread}"));
@@ -162,12 +163,30 @@ fn both_layouts() {
 }
 
 #[test]
+fn in_a_linked_worktree_the_main_ones_tickets_are_meant() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.bench.git("work", &["add", "."]);
+    stage.bench.git("work", &["commit", "--quiet", "--message=tickets"]);
+    stage.bench.git("work", &["worktree", "add", "--quiet", "../linked"]);
+    let copy = stage.bench.read("linked/tickets/a.md");
+    stage.start();
+    for (folder, to) in [("linked", "queued"), ("linked/tickets", "planning")] {
+        let answer = stage.bench.yoi(folder, &format!("move a {to} --by ana"));
+        assert_eq!(answer.code, 0, "{answer}");
+        assert!(stage.text("a").contains(&format!("state: {to}\n")), "{}", stage.text("a"));
+    }
+    assert_eq!(stage.bench.read("linked/tickets/a.md"), copy, "a copy, which is neither read nor written");
+    assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn folders_with_other_names_are_adopted_without_rewriting() {
     let settings = "[frontmatter]\nstate_key = \"status\"\n[frontmatter.states]\n\"To Do\" = \"ready\"\nbacklog = \"planning\"\n\
                     Selected = \"queued\"\ndoing = \"inprogress\"\nReview = \"inprogress\"\n";
     let stage = Stage::with(settings);
     let other = |id: &str, status: &str| {
-        stage.bench.write(&stage.ticket_path(id), &format!("---\ntitle: {id}\nstatus: {status}\nstate: theirs\n---\n"));
+        stage.bench.write(&ticket_path(id), &format!("---\ntitle: {id}\nstatus: {status}\nstate: theirs\n---\n"));
     };
     other("a", "'To Do' # now");
     other("b", "Review");

@@ -6,7 +6,7 @@ mod init;
 mod inspect;
 mod lifecycle;
 mod set;
-mod stuck;
 mod tickets;
 mod trust;
+mod words;
 mod workspace;

@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use crate::support::stage::Stage;
+use crate::support::stage::{Stage, ticket_path};
 
 const ACCEPTED: &str = "accepted_by: orchestrator\naccepted_at: \"2026-11-30T08:00:00Z\"";
 const UNLIMITED: &str = "[capacity]\nmax_inprogress = \"unlimited\"\n";
@@ -12,7 +12,7 @@ const UNLIMITED: &str = "[capacity]\nmax_inprogress = \"unlimited\"\n";
 fn refusals(stage: &Stage, ids: &[&str]) -> String {
     let ask = || {
         let answers = ids.iter().map(|id| {
-            let path = stage.ticket_path(id);
+            let path = ticket_path(id);
             let before = stage.bench.path(&path).exists().then(|| stage.text(id));
             let answer = stage.yoi(&format!("accept {id} --by ana"));
             assert_eq!((answer.code, answer.stdout.as_str()), (3, ""), "{id}: {answer}");
@@ -209,7 +209,9 @@ fn of_many_accepts_at_once_one_passes() {
     for daemon in [false, true] {
         let stage = Stage::new();
         let ids = ["t0", "t1", "t2", "t3", "t4", "t5"];
-        ids.iter().for_each(|id| stage.ticket(id, "queued", ""));
+        for id in ids {
+            stage.ticket(id, "queued", "");
+        }
         if daemon {
             stage.start();
             stage.rest();

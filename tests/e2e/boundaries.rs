@@ -1,7 +1,7 @@
 //! Every boundary from each of its sources (DESIGN.md section 5), once while the Orchestrator is idle and once while it
 //! is busy.
 
-use crate::support::stage::{BOUND, Stage, Turn};
+use crate::support::stage::{BOUND, Stage, Turn, ticket_path};
 use crate::support::wait::until;
 
 /// Makes the boundary happen, for the first (0) or second (1) time.
@@ -21,8 +21,9 @@ fn check(stage: &Stage, boundary: &str, items: [&str; 2], source: Source<'_>) {
     stage.rest();
 
     stage.hold();
+    let turns = stage.turns().len();
     stage.done("new Filler --state queued");
-    let busy = stage.nth_turn(stage.turns().len() + 1);
+    let busy = stage.nth_turn(turns + 1);
     let (mark, turns) = (stage.mark(), stage.turns().len());
     source(stage, 1);
     stage.suppressed(mark, boundary, "busy");
@@ -89,6 +90,11 @@ fn a_ticket_is_queued_by_a_save_in_place() {
 }
 
 #[test]
+fn a_ticket_is_queued_by_a_save_that_keeps_a_backup() {
+    queued_by(&|stage, id| stage.save_with_backup(id, "state: ready", "state: queued"));
+}
+
+#[test]
 fn a_ticket_is_queued_by_a_command() {
     queued_by(&|stage, id| drop(stage.done(&format!("move {id} queued"))));
 }
@@ -96,7 +102,7 @@ fn a_ticket_is_queued_by_a_command() {
 #[test]
 fn a_file_appears_as_queued() {
     queued_by(&|stage, id| {
-        std::fs::remove_file(stage.bench.path(&stage.ticket_path(id))).unwrap();
+        std::fs::remove_file(stage.bench.path(&ticket_path(id))).unwrap();
         let gone = || stage.yoi(&format!("show {id}")).code.eq(&1).then_some(());
         until("the file's disappearance", BOUND, gone, || stage.story());
         stage.ticket(id, "queued", "");

@@ -2,9 +2,13 @@
 
 mod accept;
 mod active;
+mod attack;
 mod boundaries;
 mod exits;
+mod follow;
 mod long_queue;
+mod messages;
 mod restart;
 mod schema;
+mod turns;
 mod waiting;

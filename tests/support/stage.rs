@@ -99,31 +99,33 @@ impl Stage {
         self.yoi(&format!("{line} --json")).json()
     }
 
-    /// A ticket's path.
-    pub fn ticket_path(&self, id: &str) -> String {
-        format!("work/tickets/{id}.md")
-    }
-
     /// Writes a ticket in place: a title, the state, further lines of frontmatter.
     pub fn ticket(&self, id: &str, state: &str, more: &str) {
-        self.bench.write(&self.ticket_path(id), &ticket_text(id, state, more));
+        self.bench.write(&ticket_path(id), &ticket_text(id, state, more));
     }
 
     /// A ticket's file.
     pub fn text(&self, id: &str) -> String {
-        self.bench.read(&self.ticket_path(id))
+        self.bench.read(&ticket_path(id))
     }
 
     /// Changes a ticket as an editor does that writes in place.
     pub fn save_in_place(&self, id: &str, from: &str, to: &str) {
-        self.bench.write(&self.ticket_path(id), &self.changed(id, from, to));
+        self.bench.write(&ticket_path(id), &self.changed(id, from, to));
     }
 
     /// Changes a ticket as an editor does that writes a new file and renames it over the old one.
     pub fn save(&self, id: &str, from: &str, to: &str) {
-        let (new, path) = (self.bench.path(&format!("work/tickets/.{id}.md~")), self.bench.path(&self.ticket_path(id)));
+        let (new, path) = (self.bench.path(&format!("work/tickets/.{id}.md~")), self.bench.path(&ticket_path(id)));
         fs::write(&new, self.changed(id, from, to)).unwrap();
         fs::rename(new, path).unwrap();
+    }
+
+    /// Changes a ticket as an editor does that keeps a backup: the old file is moved aside, a new one is written.
+    pub fn save_with_backup(&self, id: &str, from: &str, to: &str) {
+        let (text, path) = (self.changed(id, from, to), self.bench.path(&ticket_path(id)));
+        fs::rename(&path, self.bench.path(&format!("work/tickets/{id}.md~"))).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn changed(&self, id: &str, from: &str, to: &str) -> String {
@@ -176,6 +178,12 @@ impl Stage {
         let mut daemon = self.daemon.take().unwrap();
         daemon.kill().unwrap();
         daemon.wait().unwrap();
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn ended(&self) {
+        let mut daemon = self.daemon.take().unwrap();
+        until("the daemon's end", BOUND, || daemon.try_wait().unwrap(), || self.bench.read("daemon.log"));
     }
 
     /// The history.
@@ -296,6 +304,11 @@ impl Stage {
 /// Whether a decision's event names this boundary.
 fn names(event: &Value, boundary: &str) -> bool {
     event["data"]["boundaries"].as_array().is_some_and(|all| all.iter().any(|b| b == boundary))
+}
+
+/// A ticket's path in the bench.
+pub fn ticket_path(id: &str) -> String {
+    format!("work/tickets/{id}.md")
 }
 
 /// A ticket's file.

@@ -2,9 +2,8 @@
 //!
 //! Must not know: what the program is for.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use super::group::{self, Reaping};
 use super::handle::Handle;
+use super::output::Output;
 use super::proc_files::Stat;
+use crate::adapters::files::{self, Text};
 use crate::ports::{Launch, Launched};
 
 /// How long a group has between SIGTERM and SIGKILL when its leader ran into a limit.
@@ -40,7 +41,7 @@ pub(super) fn launch(
     // It may have ended already, but nobody has reaped it yet: its line is still there.
     let stat = Stat::of(pid)?;
     let limits = Limits { timeout: launch.timeout, stall: launch.stall };
-    let running = Running { child, stat, limits, log: Growth::of(&launch.log)? };
+    let running = Running { child, stat, limits, log: Output::of(&launch.log)? };
     hand_over.send(running).map_err(|_| io::Error::other("the thread that should wait for it is gone"))?;
     Ok((pid, stat))
 }
@@ -70,9 +71,9 @@ fn named(what: &str, error: &io::Error) -> io::Error {
 
 fn open_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        files::own_folder(folder)?;
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    files::open_own(path, Text::Extended)
 }
 
 /// On a thread of its own: a program that does not read would hold up everything else. That it may close its end, or
@@ -96,7 +97,7 @@ struct Running {
     child: Child,
     stat: Stat,
     limits: Limits,
-    log: Growth,
+    log: Output,
 }
 
 impl Running {
@@ -114,6 +115,7 @@ impl Running {
             let _held = ended.then(|| reaping.hold());
             self.child.wait()
         };
+        self.log.bound();
         broken.unwrap_or_else(|| status.map_or(LOST, how))
     }
 
@@ -124,10 +126,11 @@ impl Running {
         loop {
             let left = self.limits.timeout.saturating_sub(began.elapsed());
             // A quarter: so a stall is seen at most a quarter late, and a log that grows costs four looks a stall.
-            let look = self.limits.stall.map_or(left, |stall| left.min(stall / 4));
+            let look = self.limits.stall.map_or(left, |stall| left.min(stall / 4)).min(self.log.look_again());
             if handle.wait(Some(look)) {
                 return None;
             }
+            self.log.bound();
             if began.elapsed() >= self.limits.timeout {
                 return Some(Launched::TimedOut);
             }
@@ -146,35 +149,5 @@ fn how(status: ExitStatus) -> Launched {
         (Some(code), _) => Launched::Exited(code),
         (None, Some(signal)) => Launched::Signalled(signal),
         (None, None) => LOST,
-    }
-}
-
-/// Whether a file grows, by this process's own clock: a wall clock that jumps stalls nobody.
-struct Growth {
-    file: File,
-    /// Size and time of the last change.
-    mark: (u64, i64, i64),
-    seen: Instant,
-}
-
-impl Growth {
-    fn of(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let mark = Self::mark(&file)?;
-        Ok(Self { file, mark, seen: Instant::now() })
-    }
-
-    fn mark(file: &File) -> io::Result<(u64, i64, i64)> {
-        file.metadata().map(|found| (found.size(), found.mtime(), found.mtime_nsec()))
-    }
-
-    fn quiet_for(&mut self) -> Duration {
-        if let Ok(mark) = Self::mark(&self.file)
-            && mark != self.mark
-        {
-            self.mark = mark;
-            self.seen = Instant::now();
-        }
-        self.seen.elapsed()
     }
 }

@@ -108,7 +108,7 @@ fn output_and_how_it_ended() {
 }
 
 #[test]
-fn the_log_is_private_and_never_cut() {
+fn the_log_is_private_and_is_added_to() {
     let ran = Ran::new("echo second", |launch| {
         fs::create_dir(launch.log.parent().unwrap()).unwrap();
         fs::write(&launch.log, "first\n").unwrap();
@@ -131,6 +131,7 @@ fn a_program_that_does_not_read_holds_up_nothing() {
 
 #[test]
 fn what_cannot_be_started_is_named() {
+    let logs = TempDir::new().unwrap();
     let attempt = |command: &[&str], folder: &str| {
         let launch = Launch {
             command: command.iter().map(ToString::to_string).collect(),
@@ -138,7 +139,7 @@ fn what_cannot_be_started_is_named() {
             set: vec![],
             unset: vec![],
             input: String::new(),
-            log: "/dev/null".into(),
+            log: logs.path().join("one.log"),
             timeout: BOUND,
             stall: None,
         };

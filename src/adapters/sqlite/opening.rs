@@ -2,9 +2,9 @@
 //!
 //! Must not know: what is stored.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::Why;
+use crate::adapters::files::{self, Text};
 use crate::ports::StoreError;
 
 /// Written into the file's header, so that another program's SQLite file is not taken for a store.
@@ -55,9 +56,17 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection, Store
 
 fn create(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        files::own_folder(folder)?;
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path).map(drop)
+    // SQLite itself would write through a link, in the files beside it too.
+    for beside in ["-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        if Path::new(&name).is_symlink() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is a symlink", name.display())));
+        }
+    }
+    files::open_own(path, Text::Extended).map(drop)
 }
 
 /// SQLite gives the files beside it (`-wal`, `-shm`) the same mode.

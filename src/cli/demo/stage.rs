@@ -98,7 +98,8 @@ impl Stage {
         command
     }
 
-    fn bin(&self) -> PathBuf {
+    /// The folder in which this very program is called `yoi`.
+    pub fn bin(&self) -> PathBuf {
         self.folder.join("bin")
     }
 

@@ -10,6 +10,7 @@ use crate::api::failure::Failure;
 use crate::api::view::EventView;
 use crate::app::App;
 use crate::cli::output;
+use crate::cli::terminal::{self, Colour};
 use crate::ports::Query;
 
 /// How often the history is looked at.
@@ -32,7 +33,14 @@ impl Timeline {
     /// A line of somebody's.
     pub fn say(&self, who: &str, what: &str) -> Result<(), Failure> {
         let seconds = self.started.elapsed().as_secs_f64();
-        output::print(&output::harmless(&format!("{seconds:6.2} s  {who:<13} {what}")))
+        let colour = match (who, what.starts_with("KICK")) {
+            ("you" | "demo", _) => Colour::Bold,
+            ("orchestrator", _) => Colour::Cyan,
+            (_, true) => Colour::Green,
+            _ => Colour::Plain,
+        };
+        let who = terminal::paint(colour, &terminal::filled(&output::harmless(who), 13));
+        output::print(&format!("{seconds:6.2} s  {who} {}", output::harmless(what)))
     }
 
     /// Tells what is new.
@@ -93,14 +101,10 @@ fn sentences(event: &EventView, app: &App) -> Vec<(String, String)> {
         "ISSUE_MOVED" => yoi(format!("{ticket}: {} -> {}", text(data, "from"), text(data, "to"))),
         "AGENT_STARTED" => yoi(format!("a {} Pod works on {ticket}: it is active_inprogress", text(data, "role"))),
         "AGENT_ENDED" => yoi(format!("the {} Pod of {ticket} has ended", text(data, "role"))),
-        "KICK_SENT" => yoi(format!("KICK ({}): {}", words(data, "boundaries"), words(data, "items"))),
-        "KICK_SUPPRESSED" => yoi(format!(
-            "no kick ({}): row {} {} — {}",
-            words(data, "boundaries"),
-            data.get("row").cloned().unwrap_or_default(),
-            text(data, "why"),
-            text(data, "detail")
-        )),
+        "KICK_SENT" => yoi(format!("KICK at {}: {}", words(data, "boundaries"), words(data, "items"))),
+        "KICK_SUPPRESSED" => {
+            yoi(format!("no kick at {}: {} ({})", words(data, "boundaries"), text(data, "detail"), text(data, "why")))
+        }
         "TURN_ENDED" => turn(data, app),
         _ => Vec::new(),
     }

@@ -1,0 +1,83 @@
+//! What people read: lists, hints for ids that are not there, what is said of an Orchestrator that cannot be started.
+
+use crate::support::Bench;
+
+/// A workspace whose tickets are as people write them.
+fn backlog() -> Bench {
+    let bench = Bench::with_git();
+    bench.write("work/.yoi/config.toml", "");
+    bench.write("work/tickets/login.md", "---\ntitle: Login\nstate: queued\ndepends_on: [schema, gone]\n---\n");
+    bench.write("work/tickets/schema.md", "---\ntitle: \"日本 \\e[31mred\"\nstate: ready\npriority: P1\n---\n");
+    bench.write("work/tickets/old/item.md", "---\ntitle: Old\nstate: Ready\n---\n");
+    bench.write("work/tickets/notes.md", "Just notes\n");
+    bench.write("work/tickets/broken.md", "---\ntitle: a: b\n---\n");
+    bench
+}
+
+#[test]
+fn a_list_says_what_keeps_a_ticket_where_it_is() {
+    let bench = backlog();
+    insta::assert_snapshot!(bench.yoi("work", "list"), @r"
+    ID      STATE       PRI  TITLE
+    login   new_queued  P2   Login  [held: depends on `schema`, which is ready; and 1 more]
+    schema  ready       P1   日本 �[31mred
+    old     ?           P2   Old
+
+    1 ticket without a known state, which nothing happens to:
+      tickets/old/item.md:3:8: `Ready` is not a known state: state is one of planning, ready, queued, inprogress, done, closed
+      other names: `state_key` and `states` under [frontmatter] in .yoi/config.toml
+
+    1 file not readable as tickets:
+      tickets/broken.md:2:9: a colon (`:`) inside an unquoted value: put quotes around the value
+    (exit 0)
+    ");
+}
+
+#[test]
+fn an_unknown_id_gets_a_hint() {
+    let bench = backlog();
+    let check = |line: &str, expected: &str| {
+        let answer = bench.yoi("work", line);
+        assert!(answer.stderr.contains(expected), "{line}: {answer}");
+        assert!(!bench.read("work/tickets/login.md").contains("planning"), "nothing is done on a guess");
+    };
+    check("why Login", "did you mean `login`?");
+    check("why shcema", "did you mean `schema`?");
+    check("show tickets/login.md", "its id is `login`");
+    check("show tickets/old/item.md", "its id is `old`");
+    check("why notes", "tickets/notes.md is a file without frontmatter");
+    check("why nothing-like-it", "`yoi list --all` shows every id");
+    check("move log planning", "the whole id is wanted here: `login`");
+    check("edit shcema", "did you mean `schema`?");
+    check("why ../../home", "`yoi list --all` shows every id");
+}
+
+#[test]
+fn an_orchestrator_that_cannot_be_started_is_named() {
+    let bench = Bench::with_git();
+    assert_eq!(bench.yoi("work", "init --orchestrator-command no-such-agent -p").code, 0);
+    let doctor = bench.yoi("work", "doctor");
+    assert!(doctor.stdout.contains("error   orchestrator: the program `no-such-agent` is not found"), "{doctor}");
+    assert_eq!(bench.yoi("work", "new Try --state queued").code, 0);
+    assert_eq!(bench.yoi("work", "up").code, 0);
+    // Each look takes a moment of its own.
+    let said = |line: &str| {
+        let mut looks = (0..500).map(|_| bench.yoi("work", line).stdout);
+        looks.any(|text| {
+            text.contains("last turn failed") && text.contains("`no-such-agent` cannot be started: No such")
+        })
+    };
+    let (status, why) = (said("status"), said("why try"));
+    assert_eq!(bench.yoi("work", "down").code, 0);
+    assert!(status, "status says it");
+    assert!(why, "why says it");
+}
+
+#[test]
+fn what_set_breaks_is_said() {
+    let bench = backlog();
+    let answer = bench.yoi("work", "set schema priority=high");
+    assert_eq!((answer.code, answer.stdout.as_str()), (0, ""));
+    assert!(answer.stderr.contains("tickets/schema.md:4:11: `high` is not a priority"), "{answer}");
+    assert!(bench.yoi("work", "set priority=P1").stderr.contains("stands where its id belongs"));
+}

@@ -1,0 +1,123 @@
+//! What somebody or something does to a daemon's own files: links, pipes, files deleted or replaced under it
+//! (DESIGN.md 2.3 and 9; FAULTS kinds 8 and 14).
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::process::Stdio;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use crate::support::stage::{BOUND, Stage};
+use crate::support::wait::until;
+
+/// A folder of somebody's that looks like one of yoi's.
+fn precious(stage: &Stage) -> Vec<String> {
+    for number in 0..60 {
+        stage.bench.write(&format!("precious/{number}.log"), "text");
+        stage.bench.write(&format!("precious/{number}.json"), "text");
+    }
+    stage.bench.tree("precious")
+}
+
+#[test]
+fn links_in_the_state_folder_lead_yoi_nowhere() {
+    let stage = Stage::new();
+    let before = precious(&stage);
+    stage.ticket("a", "queued", "");
+    stage.done("doctor");
+    let folder = stage.bench.path("work/.git/yoi");
+    for name in ["turns", "kicks", "locks"] {
+        symlink(stage.bench.path("precious"), folder.join(name)).unwrap();
+    }
+    let refused = stage.yoi("set a k=v");
+    assert!(refused.code == 1 && refused.stderr.contains("locks: this is a symlink"), "{refused}");
+    stage.start();
+    stage.event(0, "a failed delivery", |event| event["kind"] == "TURN_ENDED" && event["data"]["delivered"] == false);
+    stage.stop();
+    assert_eq!(stage.bench.tree("precious"), before);
+    for name in ["daemon.lock", "daemon.log", "accept.lock", "store.sqlite-wal"] {
+        let _ = fs::remove_file(folder.join(name));
+        symlink(stage.bench.path("precious/0.log"), folder.join(name)).unwrap();
+        stage.yoi("accept a");
+        let answer = stage.yoi(if name.starts_with("daemon") { "up" } else { "status" });
+        assert_eq!(answer.code, i32::from(name.starts_with("daemon")), "{name}: {answer}");
+        assert_eq!(stage.bench.read("precious/0.log"), "text", "{name}");
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+    assert_eq!(stage.bench.tree("precious"), before);
+}
+
+#[test]
+fn pipes_in_the_state_folder_hold_nobody_up() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.done("doctor");
+    let folder = stage.bench.path("work/.git/yoi");
+    for name in ["pods.json", "turn.json", "accept.lock"] {
+        let _ = fs::remove_file(folder.join(name));
+        mknodat(CWD, folder.join(name), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    }
+    stage.done("list");
+    assert_eq!(stage.yoi("accept a").code, 1);
+    stage.start();
+    stage.rest();
+    assert_eq!((stage.kicks(), stage.turns().len()), (1, 1));
+    stage.stop();
+}
+
+#[test]
+fn a_removed_socket_is_made_anew() {
+    let stage = Stage::new();
+    stage.start();
+    for replace in [false, true] {
+        let socket = stage.bench.path("work/.git/yoi/yoi.sock");
+        if replace {
+            stage.bench.write("other", "");
+            fs::rename(stage.bench.path("other"), &socket).unwrap();
+        } else {
+            fs::remove_file(&socket).unwrap();
+        }
+        let there = || fs::symlink_metadata(&socket).is_ok_and(|found| found.file_type().is_socket()).then_some(());
+        until("the socket", BOUND, there, || stage.bench.read("daemon.log"));
+        stage.done("kick --dry-run");
+    }
+    stage.stop();
+}
+
+#[test]
+fn a_daemon_that_lost_its_lock_ends_at_once() {
+    let take: [fn(&Stage); 3] = [
+        |stage| fs::remove_file(stage.bench.path("work/.git/yoi/daemon.lock")).unwrap(),
+        |stage| fs::remove_dir_all(stage.bench.path("work/.git/yoi")).unwrap(),
+        |stage| fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap(),
+    ];
+    for take in take {
+        let stage = Stage::new();
+        stage.start();
+        take(&stage);
+        stage.ended();
+        assert!(stage.bench.read("daemon.log").contains("the lock file was replaced; this daemon ends"));
+    }
+}
+
+#[test]
+fn whatever_is_started_and_ended_at_once_one_daemon_is_left_or_none() {
+    let stage = Stage::new();
+    let all = |lines: &[&str]| {
+        let started = lines.iter().map(|line| {
+            let mut command = stage.bench.command("work");
+            command.arg(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        for child in started.collect::<Vec<_>>() {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    };
+    for _ in 0..5 {
+        all(&["up"; 8]);
+        stage.done("down");
+        assert_eq!(stage.json("status")["running"], false, "no other one waited for its turn");
+        all(&["up"]);
+        all(&["down"; 4]);
+    }
+}

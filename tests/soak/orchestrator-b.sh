@@ -1,0 +1,2 @@
+# An Orchestrator that does nothing.
+cat >/dev/null

@@ -1,0 +1,3 @@
+# An Orchestrator that fails each time.
+cat >/dev/null
+exit 1
