@@ -138,10 +138,7 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
     };
     let mut command = given.command.unwrap_or_default();
     if mode == Mode::Orchestrated && command.is_empty() {
-        say(
-            output,
-            "The Orchestrator's program and arguments, one a line; an empty line ends them (at once: none yet).\n",
-        )?;
+        say(output, "The Orchestrator's program and arguments, one a line; an empty line ends them.\n")?;
         loop {
             let word = answer(input, output, "> ")?;
             if word.is_empty() {
@@ -154,7 +151,11 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
 }
 
 fn ask_mode(input: &mut impl BufRead, output: &mut impl Write) -> Result<Mode, Failure> {
-    say(output, "orchestrated: one Orchestrator decides what starts. pull: workers drain the queue themselves.\n")?;
+    say(
+        output,
+        "orchestrated: one Orchestrator decides what starts, and is kicked when there is something to decide.\n\
+         pull: workers drain the queue themselves; this version has no commands for them yet.\n",
+    )?;
     loop {
         let name = answer(input, output, "Who starts work, orchestrated or pull [pull]: ")?;
         match Mode::ALL.into_iter().find(|mode| mode.as_str() == name) {

@@ -62,7 +62,7 @@ fn lines(tickets: &[TicketView], width: Option<usize>) -> Vec<String> {
     for (row, reason) in rows.iter_mut().zip(&reasons) {
         match (left, reason) {
             (Some(left), _) => row[3] = terminal::cut(&output::harmless(&row[3]), left),
-            (None, Some(reason)) => row[3] += &format!("  [{reason}]"),
+            (None, Some(reason)) => row[3] = format!("{}  [{reason}]", row[3]),
             (None, None) => {}
         }
     }

@@ -47,7 +47,7 @@ fn an_unknown_id_gets_a_hint() {
     check("show tickets/old/item.md", "its id is `old`");
     check("why notes", "tickets/notes.md is a file without frontmatter");
     check("why nothing-like-it", "`yoi list --all` shows every id");
-    check("move log planning", "the whole id is wanted here: `login`");
+    check("move log planning", "it takes the whole id: login");
     check("edit shcema", "did you mean `schema`?");
     check("why ../../home", "`yoi list --all` shows every id");
 }
