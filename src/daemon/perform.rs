@@ -132,11 +132,15 @@ impl Host {
         events.push_back(Event::Refreshed(kick));
     }
 
-    /// Takes the watcher's notices out of the inbox, ahead of what else is waiting there.
-    pub(super) fn reported(&mut self) -> Vec<std::path::PathBuf> {
+    pub(super) fn empty_inbox(&mut self) {
         while let Ok(message) = self.inbox.try_recv() {
             self.waiting.push_back(message);
         }
+    }
+
+    /// Takes the watcher's notices out of the inbox, ahead of what else is waiting there.
+    pub(super) fn reported(&mut self) -> Vec<std::path::PathBuf> {
+        self.empty_inbox();
         let mut reported = Vec::new();
         self.waiting.retain_mut(|message| match message {
             Message::Paths(paths) => {
