@@ -2,6 +2,8 @@
 //!
 //! Must not know: files, the current time (it is in the note). DESIGN.md 2.1.
 
+use crate::domain::harmless::is_harmful;
+
 /// What a new thread file starts with.
 pub fn heading(id: &str) -> String {
     format!("# Thread of {}\n\n", one_line(id))
@@ -15,11 +17,7 @@ pub fn line(note: &str) -> String {
 fn one_line(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',
-        c if c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
-        {
-            '\u{fffd}'
-        }
+        c if is_harmful(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(harmless).collect()

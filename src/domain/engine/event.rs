@@ -64,6 +64,19 @@ pub struct RunningTurn {
 #[serde(transparent)]
 pub struct KickId(pub String);
 
+impl KickId {
+    /// The name of a session's n-th kick.
+    pub fn new(session: &str, number: u64) -> Self {
+        Self(format!("{session}-{number}"))
+    }
+
+    /// Which of its session's kicks it is; 0 where it is none of them.
+    pub fn number(&self, session: &str) -> u64 {
+        let number = self.0.strip_prefix(session).and_then(|rest| rest.strip_prefix('-'));
+        number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// All that a daemon finds at its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {

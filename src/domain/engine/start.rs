@@ -45,6 +45,8 @@ impl Engine {
         let adopted = start.adopted.is_some();
         if let Some(turn) = start.adopted {
             self.want(Effect::WatchTurn(turn.kick.clone(), turn.process.clone()));
+            // The session goes on, and so do its kicks' numbers: no two kicks have one name.
+            self.kicks = turn.kick.number(&turn.session);
             self.orchestrator = Orchestrator::Busy(Turn::adopted(turn));
         } else {
             self.orchestrator = Orchestrator::Idle { since: now };

@@ -81,7 +81,7 @@ impl Engine {
     /// A kick is decided: everything it rests on is read again before it is delivered.
     pub(super) fn prepare(&mut self, causes: Vec<Boundary>, items: &[Item]) {
         self.kicks += 1;
-        let kick = KickId(format!("{}-{}", self.work_set.session, self.kicks));
+        let kick = KickId::new(&self.work_set.session, self.kicks);
         let paths = items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|t| t.path.clone()).collect();
         self.want(Effect::Refresh { kick: kick.clone(), paths });
         self.orchestrator = Orchestrator::Preparing { kick, causes };

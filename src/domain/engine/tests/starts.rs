@@ -139,7 +139,9 @@ fn a_running_turn_is_adopted_and_not_started_twice() {
     // Its end is neither failure nor fruitless; everything is offered again.
     let ended = Event::TurnEnded { kick, outcome: TurnOutcome::Unknown, jitter: 0 };
     let effects = engine.step(ended, at(300));
-    assert!(effects.iter().any(|e| matches!(e, Effect::Refresh { .. })));
+    let next =
+        effects.iter().find_map(|e| if let Effect::Refresh { kick, .. } = e { Some(kick.0.as_str()) } else { None });
+    assert_eq!(next, Some("old-8"), "no two kicks have one name");
     let standing = engine.summary(at(300)).standing;
     assert_eq!((standing.failures, standing.fruitless), (0, 0));
 }
