@@ -24,7 +24,7 @@ delegate() {
 # A gate that holds a ticket is a reason to let it wait; yoi takes the reason back when the gate clears.
 plan() {
   for kind in human_gate dependency conflict dirty_workspace; do
-    if yoi wait "$1" --kind "$kind" --detail "the $kind gate held it when it was looked at" >/dev/null 2>&1; then
+    if yoi wait "$1" --kind "$kind" --detail "held by $kind when it was looked at" >/dev/null 2>&1; then
       echo "wait $1: $kind"
       return
     fi

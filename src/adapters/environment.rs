@@ -54,14 +54,14 @@ impl Environment {
     }
 }
 
-/// Where a program lies: a name without `/` on `PATH`, a path as seen from this folder. None where it is no program.
-pub fn program(name: &str, folder: &Path) -> Option<PathBuf> {
-    let runs = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+/// Whether there is such a program: a name without `/` on `PATH`, a path as seen from this folder.
+pub fn is_program(name: &str, folder: &Path) -> bool {
+    let runs = |path: PathBuf| path.is_file() && rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_ok();
     if name.contains('/') {
-        return Some(folder.join(name)).filter(runs);
+        return runs(folder.join(name));
     }
-    let search = env::var_os("PATH")?;
-    env::split_paths(&search).map(|place| folder.join(place).join(name)).find(runs)
+    let search = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&search).any(|place| runs(folder.join(place).join(name)))
 }
 
 /// Whether colours are wanted where there is a terminal: `NO_COLOR` is not set, or empty, and it is not a dumb one.

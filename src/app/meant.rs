@@ -12,13 +12,12 @@ use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::TicketId;
 use crate::ports::{Entry, Tickets};
 
-/// How many ids with this beginning are named.
-const NAMED: usize = 5;
-
 impl App {
-    /// Adds a better hint to the failure that there is no such ticket; any other failure stays as it is.
+    /// Adds a better hint to the failure that there is no such ticket, where it only says how to see all; any other
+    /// failure stays as it is.
     pub(super) fn meant(&self, failure: Failure, id: &str) -> Failure {
-        if failure.message != no_ticket(id) {
+        let says_little = failure.hint.as_ref().is_none_or(|hint| hint.starts_with("`yoi list"));
+        if failure.message != no_ticket(id) || !says_little {
             return failure;
         }
         match self.lying_there(id).or_else(|| self.alike(id)) {
@@ -49,7 +48,7 @@ impl App {
         })
     }
 
-    /// Ids that begin so, else the nearest one.
+    /// The id that is nearest to it.
     fn alike(&self, id: &str) -> Option<String> {
         let entries = self.tickets().scan().ok()?;
         let ids: Vec<_> = entries
@@ -60,11 +59,6 @@ impl App {
                 Entry::NotATicket | Entry::Absent => None,
             })
             .collect();
-        let begin: Vec<_> = ids.iter().filter(|known| !id.is_empty() && known.starts_with(id)).collect();
-        if !begin.is_empty() && begin.len() <= NAMED {
-            let names = begin.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(" or ");
-            return Some(format!("the whole id is wanted here: {names}"));
-        }
         let meant = nearest(id, ids.iter().map(String::as_str))?;
         Some(format!("did you mean `{meant}`? `yoi list --all` shows every id"))
     }

@@ -68,17 +68,14 @@ impl App {
         well.push(format!(".yoi/config.toml: {} settings", self.config.settings.len()));
         match self.reach() {
             Reach::Exec => match self.orchestrator_program() {
-                Some((_, Some(path))) => {
-                    well.push(format!("the Orchestrator command is trusted, its program is {}", path.display()));
-                }
-                Some((program, None)) => {
+                Some((program, false)) => {
                     let message = format!(
                         "the program `{program}` is not found: install it, name it by its whole path in \
                          .yoi/config.toml, or restart the daemon from a shell that finds it"
                     );
                     findings.push(finding("error", "orchestrator", message));
                 }
-                None => well.push("the Orchestrator command is trusted".into()),
+                _ => well.push("the Orchestrator command is trusted".into()),
             },
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
@@ -94,10 +91,10 @@ impl App {
         (well, findings)
     }
 
-    /// The program that the Orchestrator's command names, and where it lies, if it is found from here.
-    fn orchestrator_program(&self) -> Option<(String, Option<PathBuf>)> {
+    /// The program that the Orchestrator's command names, and whether it is found from here.
+    fn orchestrator_program(&self) -> Option<(&str, bool)> {
         let program = self.config.orchestrator.as_ref()?.command.first()?;
-        Some((program.clone(), environment::program(program, &self.workspace.root)))
+        Some((program, environment::is_program(program, &self.workspace.root)))
     }
 
     /// Opens a file in the user's editor, and waits for its end.

@@ -43,7 +43,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     // Asked for before the history is read: what happens in between must not fall out of both.
     let mut last = app.newest_event()?;
     let events = app.events(&query)?;
-    if events.is_empty() && !arguments.json {
+    if events.is_empty() && !arguments.json && !arguments.follow {
         eprintln!("(nothing of the kind has happened yet)");
     }
     for event in &events {

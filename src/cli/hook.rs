@@ -5,15 +5,18 @@ use clap::Args;
 use super::{Outcome, context::Context, orders};
 use crate::api::request::{HookRequest, Request};
 
-/// Report that an agent is busy, idle or gone, or a panel opened
-#[derive(Args)]
-#[command(after_help = "\
+/// What the help says below the options.
+const MOMENTS: &str = "\
 yoi hook busy --role coder --ticket ID --pid N   a worker is at it: the ticket
                                         is active while process N lives
 yoi hook idle --role coder --pid N      it waits for a word
 yoi hook gone --role coder --pid N      it has ended; so does the process's end
 yoi hook rate-limited --retry-after S   the Orchestrator: no kick until then
-yoi hook panel-open                     somebody looks: consider a kick")]
+yoi hook panel-open                     somebody looks: consider a kick";
+
+/// Report that an agent is busy, idle or gone, or a panel opened
+#[derive(Args)]
+#[command(after_help = MOMENTS)]
 pub struct Arguments {
     /// panel-open, busy, idle, gone, rate-limited
     event: String,

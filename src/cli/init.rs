@@ -18,14 +18,17 @@ use crate::config::starting::{self, Choices};
 use crate::config::{self, Config};
 use crate::domain::policy::Mode;
 
-/// Make a workspace here: .yoi/config.toml and the ticket folder
-#[derive(Args)]
-#[command(after_help = "\
+/// What the help says below the options.
+const MORE: &str = "\
 In a git repository the workspace is the top of the main worktree, elsewhere
 the folder itself. On a terminal it asks what no option says; without one it
 takes options and defaults.
 
-Example: yoi init --orchestrator-command claude -p --allowedTools 'Bash(yoi:*)'")]
+Example: yoi init --orchestrator-command claude -p --allowedTools 'Bash(yoi:*)'";
+
+/// Make a workspace here: .yoi/config.toml and the ticket folder
+#[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
     /// Who starts work: one Orchestrator decides, or workers drain the queue themselves [default: pull]
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| mode(&name)))]
@@ -135,10 +138,7 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
     };
     let mut command = given.command.unwrap_or_default();
     if mode == Mode::Orchestrated && command.is_empty() {
-        say(
-            output,
-            "The Orchestrator's program and arguments, one a line; an empty line ends them (at once: none yet).\n",
-        )?;
+        say(output, "The Orchestrator's program and arguments, one a line; an empty line ends them.\n")?;
         loop {
             let word = answer(input, output, "> ")?;
             if word.is_empty() {
@@ -151,7 +151,11 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
 }
 
 fn ask_mode(input: &mut impl BufRead, output: &mut impl Write) -> Result<Mode, Failure> {
-    say(output, "orchestrated: one Orchestrator decides what starts. pull: workers drain the queue themselves.\n")?;
+    say(
+        output,
+        "orchestrated: one Orchestrator decides what starts, and is kicked when there is something to decide.\n\
+         pull: workers drain the queue themselves; this version has no commands for them yet.\n",
+    )?;
     loop {
         let name = answer(input, output, "Who starts work, orchestrated or pull [pull]: ")?;
         match Mode::ALL.into_iter().find(|mode| mode.as_str() == name) {
@@ -201,7 +205,10 @@ fn report(place: &Workspace, config: &Config) -> String {
         None if config.mode == Mode::Orchestrated => {
             lines.push(format!("Next: write the Orchestrator's command into {}, then `yoi trust`.", config::FILE));
         }
-        None => lines.push("In pull mode nobody is kicked: yoi watches and explains, and workers take tickets.".into()),
+        None => lines.push(format!(
+            "In pull mode yoi watches and explains, and kicks nobody; `mode` in {} changes that.",
+            config::FILE
+        )),
     }
     lines.push("Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).".into());
     lines.iter().map(|line| output::harmless(line)).collect::<Vec<_>>().join("\n")

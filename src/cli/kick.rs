@@ -8,12 +8,15 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::{Caller, Request};
 use crate::api::view::KickView;
 
-/// Ask for a kick now; --dry-run: what would be decided, and why
-#[derive(Args)]
-#[command(after_help = "\
+/// What the help says below the options.
+const MORE: &str = "\
 A kick runs the Orchestrator's command with the list of what it has to decide.
 Asked for, it skips back-off and brakes, but an absent or busy Orchestrator is
-never kicked, nor one that has nothing to decide (exit 3).")]
+never kicked, nor one that has nothing to decide (exit 3).";
+
+/// Ask for a kick now; --dry-run: what would be decided, and why
+#[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
     /// Only say what would be decided, and why
     #[arg(long)]

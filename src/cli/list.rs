@@ -51,15 +51,19 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line a ticket, and what keeps it where it is below it. On a terminal no title takes a second line.
+/// A line a ticket with what keeps it where it is. On a terminal no title takes a second line, and the reason stands
+/// below it.
 fn lines(tickets: &[TicketView], width: Option<usize>) -> Vec<String> {
     let head = ["ID", "STATE", "PRI", "TITLE"].map(str::to_owned);
     let mut rows: Vec<_> = std::iter::once(head).chain(tickets.iter().map(row)).collect();
-    if let Some(width) = width {
-        let widest = |column: usize| rows.iter().map(|row| terminal::columns(&row[column])).max().unwrap_or(0) + 2;
-        let left = width.saturating_sub((0..3).map(widest).sum()).max(12);
-        for row in &mut rows {
-            row[3] = terminal::cut(&output::harmless(&row[3]), left);
+    let reasons: Vec<_> = std::iter::once(None).chain(tickets.iter().map(reason)).collect();
+    let widest = |column: usize| rows.iter().map(|row| terminal::columns(&row[column])).max().unwrap_or(0) + 2;
+    let left = width.map(|width| width.saturating_sub((0..3).map(widest).sum()).max(12));
+    for (row, reason) in rows.iter_mut().zip(&reasons) {
+        match (left, reason) {
+            (Some(left), _) => row[3] = terminal::cut(&output::harmless(&row[3]), left),
+            (None, Some(reason)) => row[3] = format!("{}  [{reason}]", row[3]),
+            (None, None) => {}
         }
     }
     let states: Vec<_> = rows.iter().map(|row| output::state_colour(&row[1])).collect();
@@ -68,15 +72,13 @@ fn lines(tickets: &[TicketView], width: Option<usize>) -> Vec<String> {
         (row, 1) => states[row],
         _ => Colour::Plain,
     };
-    let mut lines = output::aligned(&rows, colour).into_iter();
-    let mut all: Vec<_> = lines.next().into_iter().collect();
-    for (ticket, line) in tickets.iter().zip(lines) {
-        all.push(line);
-        for line in reason(ticket).iter().flat_map(|text| terminal::wrapped(text, width.unwrap_or(120).max(40) - 4)) {
-            all.push(format!("    {}", terminal::paint(Colour::Dim, &line)));
-        }
-    }
-    all
+    let below = |reason: &Option<String>| {
+        let (Some(width), Some(reason)) = (width, reason) else { return Vec::new() };
+        let lines = terminal::wrapped(reason, width.max(40) - 4).into_iter();
+        lines.map(|line| format!("    {}", terminal::paint(Colour::Dim, &line))).collect::<Vec<_>>()
+    };
+    let lines = output::aligned(&rows, colour).into_iter().zip(&reasons);
+    lines.flat_map(|(line, reason)| std::iter::once(line).chain(below(reason))).collect()
 }
 
 /// The class says the state too.
@@ -89,9 +91,9 @@ fn row(ticket: &TicketView) -> [String; 4] {
 /// Why a queued ticket does not start, as far as one line says it.
 fn reason(ticket: &TicketView) -> Option<String> {
     let waiting = ticket.waiting.as_ref().map(|w| format!("waits: {} — {}", w.kind, w.detail));
-    let more = match ticket.gates.len() {
-        0 | 1 => String::new(),
-        _ => format!(" (and more: `yoi why {}`)", ticket.id),
+    let more = match ticket.gates.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
     };
     let held = || ticket.gates.first().map(|gate| format!("held: {}{more}", gate.evidence));
     waiting.or_else(held).map(|text| output::harmless(&text))

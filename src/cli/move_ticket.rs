@@ -9,12 +9,15 @@ use super::{Outcome, context::Context, output};
 use crate::api::request::{Caller, Request};
 use crate::api::view::MoveView;
 
-/// Move a ticket to another state, by the rules of the lifecycle
-#[derive(Args)]
-#[command(after_help = "\
+/// What the help says below the options.
+const MORE: &str = "\
 planning -> ready -> queued -> inprogress -> done, one step at a time; a refusal
 says where it can go instead. To inprogress is `yoi accept`: every gate has to
-let it pass. To closed only with --force, or in the file.")]
+let it pass. To closed only with --force, or in the file.";
+
+/// Move a ticket to another state, by the rules of the lifecycle
+#[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
     /// Its exact id
     id: String,

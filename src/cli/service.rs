@@ -26,7 +26,7 @@ pub struct UpArguments {
     json: bool,
 }
 
-/// Stop the daemon; what agents it does not run itself do goes on
+/// Stop the daemon and a running turn; agents at work go on
 #[derive(Args)]
 pub struct DownArguments {
     /// Print JSON

@@ -160,7 +160,8 @@ fn changes(arguments: &Arguments, pairs: &[String]) -> Result<Vec<Change>, Failu
 fn split<'a>(pair: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
     match pair.split_once('=') {
         Some((key, text)) if !key.trim().is_empty() => Ok((key.trim(), text)),
-        _ => Err(Failure::usage(format!("`{pair}` is not {form}")).hint("--unset KEY takes a key out")),
+        _ => Err(Failure::usage(format!("`{pair}` is not {form}"))
+            .hint(format!("write {form}; --unset KEY takes a key out"))),
     }
 }
 

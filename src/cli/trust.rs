@@ -12,12 +12,15 @@ use super::{Outcome, output};
 use crate::adapters::trust;
 use crate::api::settings::{CommandView, TrustStatus, TrustView};
 
-/// Show the commands of the configuration, and agree to them
-#[derive(Args)]
-#[command(after_help = "\
+/// What the help says below the options.
+const MORE: &str = "\
 A repository's configuration can name programs, and repositories are cloned and
 merged: so its commands take effect only once you have agreed to exactly these,
-in this folder. `--show` shows them without agreeing.")]
+in this folder. `--show` shows them without agreeing.";
+
+/// Show the commands of the configuration, and agree to them
+#[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
     /// Only show them
     #[arg(long)]

@@ -13,6 +13,8 @@ fn a_repository_without_options() {
       .yoi/config.toml   pull mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
+    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
     insta::assert_snapshot!(bench.tree("work").join("\n"), @r"
@@ -64,6 +66,7 @@ fn an_orchestrator_is_trusted_from_the_start() {
       .yoi/.gitignore    what must not be tracked of it
       work items/        the tickets
     The Orchestrator's command, trusted because you gave it: ["claude", "-p", "--allowedTools", "Bash(yoi:*)"]
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     "#);
     insta::assert_snapshot!(bench.read("work/.yoi/config.toml"), @r#"
@@ -98,6 +101,7 @@ fn an_orchestrator_that_is_not_there_yet() {
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
     Next: write the Orchestrator's command into .yoi/config.toml, then `yoi trust`.
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
     assert_eq!(bench.yoi("work", "config").code, 0);
@@ -113,6 +117,8 @@ fn a_folder_without_git() {
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
     No git here: yoi's state lies in .yoi/run, the dirty-workspace gate has nothing to look at, and workers cannot claim tickets, because claims are kept in git.
+    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
     insta::assert_snapshot!(bench.tree("plain").join(" "), @".yoi/ .yoi/.gitignore .yoi/config.toml tickets/");
@@ -145,6 +151,8 @@ fn the_main_worktree_gets_it_wherever_it_is_run() {
       .yoi/config.toml   pull mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
+    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
     assert!(bench.path("work/tickets").is_dir() && !bench.path("linked/.yoi").exists());

@@ -153,7 +153,8 @@ fn both_layouts() {
     stage.done("move login queued --by ana");
     stage.done("move flat queued --by ana");
     let list = stage.json("list");
-    let paths: Vec<_> = list["tickets"].as_array().unwrap().iter().map(|t| t["path"].as_str().unwrap()).collect();
+    let mut paths: Vec<_> = list["tickets"].as_array().unwrap().iter().map(|t| t["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
     assert_eq!(paths, ["tickets/area/flat.md", "tickets/area/login/item.md"]);
     for (thread, id) in [("area/login/thread.md", "login"), ("area/flat.thread.md", "flat")] {
         let note = stage.bench.read(&format!("work/tickets/{thread}"));

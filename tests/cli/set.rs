@@ -88,7 +88,7 @@ fn what_cannot_be_edited_is_said_and_left() {
     "#);
     insta::assert_snapshot!(refused(TICKET, &["state"]), @r#"
     ! yoi: `state` is not KEY=VALUE
-    !   hint: write KEY=VALUE
+    !   hint: write KEY=VALUE; --unset KEY takes a key out
     (exit 2)
     "#);
     insta::assert_snapshot!(bench.yoi("", "set --file gone.md a=1"), @r#"

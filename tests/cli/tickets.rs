@@ -77,13 +77,13 @@ fn lists_are_sorted_filtered_and_aligned() {
     stage.bench.write("work/tickets/README.md", "# Not a ticket\n");
     stage.bench.write("work/tickets/deep/er/broken.md", "---\ntitle: x\nstate: \"queued\n---\n");
     insta::assert_snapshot!(stage.yoi("list"), @r"
-    ID       STATE       PRI  CLASS                  TITLE
-    going    inprogress  P2   actionable_inprogress  The ticket going
-    urgent   queued      P0   new_queued             The ticket urgent  [held: depends on `idea`, which is planning]
-    first    queued      P2   new_queued             The ticket first  [held: 1 of 1 in progress already: `going`]
-    second   queued      P2   new_queued             The ticket second  [held: 1 of 1 in progress already: `going`]
-    idea     planning    P0   -                      The ticket idea
-    shipped  done        P2   -                      The ticket shipped
+    ID       STATE                  PRI  TITLE
+    going    actionable_inprogress  P2   The ticket going
+    urgent   new_queued             P0   The ticket urgent  [held: depends on `idea`, which is planning; and 1 more]
+    first    new_queued             P2   The ticket first  [held: 1 of 1 in progress already: `going`]
+    second   new_queued             P2   The ticket second  [held: 1 of 1 in progress already: `going`]
+    idea     planning               P0   The ticket idea
+    shipped  done                   P2   The ticket shipped
 
     1 file not readable as tickets:
       tickets/deep/er/broken.md:3:8: this quote is never closed
@@ -111,7 +111,7 @@ fn lists_are_sorted_filtered_and_aligned() {
 fn an_empty_workspace_says_what_to_do() {
     let stage = Stage::new();
     insta::assert_snapshot!(stage.yoi("list"), @r"
-    no tickets (yoi new TITLE makes one)
+    no tickets (`yoi new TITLE` makes one, `yoi list --all` shows closed ones too)
     (exit 0)
     ");
     fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
@@ -288,7 +288,7 @@ fn set_refuses_what_is_not_its_to_change() {
     ! yoi: `someday` is not a state; the states are planning, ready, queued, inprogress, done and closed
     (exit 2)
     ! yoi: `=x` is not KEY=VALUE
-    !   hint: write KEY=VALUE
+    !   hint: write KEY=VALUE; --unset KEY takes a key out
     (exit 2)
     ");
     assert_eq!(stage.text("a"), text);
@@ -347,7 +347,7 @@ fn status_and_events_work_without_a_daemon_and_say_so() {
     ");
     insta::assert_snapshot!(timeless(&stage.yoi("events").to_string()), @r#"
         1 [TIME] ISSUE_APPROVED a from=ready to=queued by=ana
-        2 [TIME] KICK_SUPPRESSED row=1 why=no_orchestrator detail="the daemon is not running (start it with `yoi up`)" boundaries=["ticket_queued"] attention=1 held={} held_count=0 active=0
+        2 [TIME] KICK_SUPPRESSED row=1 why=no_orchestrator detail="the daemon is not running (start it with `yoi up`)" boundaries=["ticket_queued"] attention=1 held_count=0 active=0
     ! (the daemon is not running)
     (exit 0)
     "#);

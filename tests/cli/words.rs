@@ -17,7 +17,20 @@ fn backlog() -> Bench {
 #[test]
 fn a_list_says_what_keeps_a_ticket_where_it_is() {
     let bench = backlog();
-    insta::assert_snapshot!(bench.yoi("work", "list"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "list"), @r"
+    ID      STATE       PRI  TITLE
+    login   new_queued  P2   Login  [held: depends on `schema`, which is ready; and 1 more]
+    schema  ready       P1   日本 �[31mred
+    old     ?           P2   Old
+
+    1 ticket without a known state, which nothing happens to:
+      tickets/old/item.md:3:8: `Ready` is not a known state: state is one of planning, ready, queued, inprogress, done, closed
+      other names: `state_key` and `states` under [frontmatter] in .yoi/config.toml
+
+    1 file not readable as tickets:
+      tickets/broken.md:2:9: a colon (`:`) inside an unquoted value: put quotes around the value
+    (exit 0)
+    ");
 }
 
 #[test]
@@ -34,7 +47,7 @@ fn an_unknown_id_gets_a_hint() {
     check("show tickets/old/item.md", "its id is `old`");
     check("why notes", "tickets/notes.md is a file without frontmatter");
     check("why nothing-like-it", "`yoi list --all` shows every id");
-    check("move log planning", "the whole id is wanted here: `login`");
+    check("move log planning", "it takes the whole id: login");
     check("edit shcema", "did you mean `schema`?");
     check("why ../../home", "`yoi list --all` shows every id");
 }

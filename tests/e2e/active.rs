@@ -43,7 +43,7 @@ fn seconds(begin: impl Fn(&Stage) -> u32, end: impl Fn(&Stage, u32)) -> u128 {
     stage.suppressed(mark, "panel_open", "active_inprogress");
     let refused = stage.yoi("kick");
     assert_eq!(refused.code, 3, "even by name: {refused}");
-    assert!(refused.stdout.contains("row 3 decides: active_inprogress"), "{refused}");
+    assert!(refused.stdout.contains("(active_inprogress, row 3)"), "{refused}");
     stage.suppressed(mark, "user_kick", "active_inprogress");
     assert_eq!(stage.turns().len(), turns, "{}", stage.story());
 

@@ -21,8 +21,9 @@ fn check(stage: &Stage, boundary: &str, items: [&str; 2], source: Source<'_>) {
     stage.rest();
 
     stage.hold();
+    let turns = stage.turns().len();
     stage.done("new Filler --state queued");
-    let busy = stage.nth_turn(stage.turns().len() + 1);
+    let busy = stage.nth_turn(turns + 1);
     let (mark, turns) = (stage.mark(), stage.turns().len());
     source(stage, 1);
     stage.suppressed(mark, boundary, "busy");

@@ -139,5 +139,8 @@ fn a_suppressed_kick_is_a_refusal() {
     check(&stage, &[(0, "kick --dry-run")]);
     let answer = stage.yoi("kick");
     assert_eq!((answer.code, answer.stderr.as_str()), (3, ""), "{answer}");
-    assert!(answer.stdout.starts_with("row 3 decides: nothing_queued"), "{answer}");
+    assert!(
+        answer.stdout.starts_with("no kick: nothing is queued") && answer.stdout.contains("(nothing_queued, row 3)"),
+        "{answer}"
+    );
 }

@@ -45,7 +45,7 @@ fn ids() {
     (exit 1)
     $ yoi move login ready
     ! yoi: there is no ticket `login`
-    !   hint: where something is written it takes the whole id: login-form, login-page
+    !   hint: the whole id is wanted here: `login-form` or `login-page`
     (exit 3)
     $ yoi why twice
     ! yoi: `twice` cannot be read
@@ -100,9 +100,14 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing_else() {
     let before: Vec<_> = stage.files().into_iter().map(|path| std::fs::read(path).unwrap()).collect();
     let list = stage.yoi("list").to_string();
     insta::assert_snapshot!(list, @r"
-    ID         STATE   PRI  CLASS       TITLE
-    good       queued  P2   new_queued  The ticket good
-    empty-map  ?       P2   -           (no title)
+    ID         STATE       PRI  TITLE
+    good       new_queued  P2   The ticket good
+    empty-map  ?           P2   (no title)
+
+    1 ticket without a known state, which nothing happens to:
+      tickets/empty-map.md:1:1: there is no `state`: one of planning, ready, queued, inprogress, done, closed
+      tickets/empty-map.md:1:1: there is no `title`
+      other names: `state_key` and `states` under [frontmatter] in .yoi/config.toml
 
     11 files not readable as tickets:
       tickets/alias-bomb.md:6:45: aliases (`*name`) would make more than 10000 values of this frontmatter; it is not read
@@ -276,6 +281,7 @@ fn the_daemon_is_needed() {
     !   hint: start it with `yoi up`
     (exit 4)
     $ yoi events --follow
+    ! (nothing of the kind has happened yet)
     ! yoi: this needs the daemon of [BENCH]/work, and it is not running
     !   hint: start it with `yoi up`
     (exit 4)

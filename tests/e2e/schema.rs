@@ -59,9 +59,11 @@ fn commands_with_json(bench: &Bench) -> BTreeSet<String> {
         if help.contains("--json") {
             found.insert(command.clone());
         }
-        let below = help.split_once("Commands:\n").map(|(_, rest)| rest.split("\n\n").next().unwrap_or_default());
-        let names = below.unwrap_or_default().lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-        let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+        // Commands stand in groups above the options; so do arguments, in brackets.
+        let above = help.split("\nOptions:").next().unwrap_or_default();
+        let names = above.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        let names = names.filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help" && !name.starts_with(['<', '[']));
         open.extend(names.map(|name| format!("{command} {name}").trim().to_owned()));
     }
     found

@@ -91,7 +91,7 @@ fn a_command_that_cannot_be_started_is_a_failed_delivery() {
     stage.start();
     stage.suppressed(0, "orchestrator_idle", "backing_off");
     let end = last_end(&stage);
-    assert!(end["failed"].as_str().unwrap().starts_with("`no-such-program` could not be started: "), "{end}");
+    assert!(end["failed"].as_str().unwrap().starts_with("`no-such-program` cannot be started: "), "{end}");
     assert_eq!((&end["delivered"], &stage.json("status")["failed_deliveries"]), (&false.into(), &1.into()));
     assert_eq!(stage.bench.tree("work/.git/yoi").iter().filter(|path| path.starts_with("kicks/s-")).count(), 0);
 }

@@ -40,7 +40,7 @@ fn check(stage: &Stage, kind: &str, clear: impl FnOnce(&Stage)) {
     let shown = format!("The Orchestrator lets it wait ({kind}): {detail}.");
     assert!(stage.done("why a").stdout.contains(&shown), "{}", stage.done("why a"));
     let list = stage.done("list").stdout;
-    assert!(list.contains(&format!("[waits: {kind} — {detail}]")), "{list}");
+    assert!(list.contains(&format!("waits: {kind} — {detail}")), "{list}");
     let set = stage.done("work-set").stdout;
     assert!(set.contains(&format!("a (planned_queued) The ticket a — waits ({kind}): {detail}")), "{set}");
     let view = stage.json("work-set");

@@ -112,11 +112,10 @@ impl File {
         };
         let mut found = Vec::new();
         for (at, (text, code)) in lines.iter().enumerate() {
-            let above = lines[..at].iter().rev().take_while(|(text, code)| {
-                let text = text.trim();
-                text.starts_with("///") || text.starts_with("#[") || (!code.trim().is_empty() && text.ends_with(")]"))
-            });
-            let documented = above.into_iter().any(|(text, _)| text.trim().starts_with("///"));
+            // Attributes may take several lines, with a text in them; the item before ends with a brace or a semicolon.
+            let same = |(_, code): &&(&str, &str)| !code.trim_end().ends_with(['}', ';', '{']);
+            let mut above = lines[..at].iter().rev().take_while(same);
+            let documented = above.any(|(text, _)| text.trim().starts_with("///"));
             if public(code) && !documented {
                 found.push((at + 1, text.trim()));
             }

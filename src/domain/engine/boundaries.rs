@@ -184,7 +184,7 @@ impl Engine {
                 let names: Vec<_> = ids.iter().take(5).map(|id| format!("`{id}`")).collect();
                 format!("delegated work is under way: {}", names.join(", "))
             }
-            Suppression::NothingStartable => "every queued ticket waits for its reason".into(),
+            Suppression::NothingStartable => "every queued ticket is held by a gate, or waits for a reason".into(),
             Suppression::NothingQueued => "nothing is queued and nothing is to be routed".into(),
             Suppression::BackingOff(Some(until)) => format!("waiting until {}", clock(*until)),
             Suppression::BackingOff(None) => {
