@@ -81,7 +81,7 @@ fn the_very_first_start_stamps_nothing() {
     stage.rest();
     assert_eq!(stage.text("a"), text);
     let status = stage.done("status").stdout;
-    assert!(status.contains("INBOX a: queued without queued_at since before yoi's first start"), "{status}");
+    assert!(status.contains("INBOX: queued without queued_at since before yoi's first start (a)"), "{status}");
     let doctor = stage.done("doctor").stdout;
     assert!(doctor.contains("tickets/a.md: it is queued without queued_at"), "{doctor}");
     // From now on its entries are seen.
