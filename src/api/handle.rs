@@ -34,7 +34,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),
         Request::Doctor => report::doctor(host),
-        Request::Kick { dry_run } => report::kick(host, dry_run),
+        Request::Kick { dry_run, caller } => report::kick(host, dry_run, &actor(host, &caller)),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),

@@ -12,7 +12,7 @@ use super::view::{
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
-use crate::domain::engine::{Engine, Event, Orchestrator, Reach, RecordKind, Row};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, Row, may_kick};
 use crate::domain::explain::last;
 use crate::domain::facts::PodState;
 use crate::domain::gates::holds;
@@ -156,7 +156,10 @@ pub fn pods(host: &Host) -> Result<Value, Failure> {
 }
 
 /// Considers a kick now, or says what would be decided.
-pub fn kick(host: &mut Host, dry_run: bool) -> Result<Value, Failure> {
+pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure> {
+    if !dry_run {
+        may_kick(by)?;
+    }
     let now = host.now();
     let decision = host.engine().decide(&[Boundary::UserKick], now);
     let (name, detail, items, left_out) = match &decision {

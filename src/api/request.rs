@@ -43,6 +43,9 @@ pub enum Request {
     Kick {
         /// Only say it.
         dry_run: bool,
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
     },
     /// Move a ticket to another state.
     Move {

@@ -50,6 +50,11 @@ impl Context {
         App::new(self.environment.clone(), workspace, config, trust)
     }
 
+    /// The same without its settings: for what needs none, and must be possible where they cannot be read.
+    pub fn open_as_it_is(&self) -> Result<App, Failure> {
+        App::new(self.environment.clone(), self.workspace()?, Config::default(), Trust::NothingToRun)
+    }
+
     /// Whether the commands of a configuration take effect.
     pub fn trust(&self, workspace: &Workspace, config: &Config) -> Result<TrustStatus, Failure> {
         let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(config));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{Outcome, context::Context, output};
-use crate::api::request::Request;
+use crate::api::request::{Caller, Request};
 use crate::api::view::KickView;
 
 /// What the help says below the options.
@@ -21,6 +21,9 @@ pub struct Arguments {
     /// Only say what would be decided, and why
     #[arg(long)]
     dry_run: bool,
+    /// The Orchestrator's session, which is refused: it does not kick itself
+    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
+    session: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -28,7 +31,9 @@ pub struct Arguments {
 
 /// Kicks. A suppressed kick is a refusal (exit 3) unless it was only asked about.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
-    let answer = context.open()?.call_daemon(&Request::Kick { dry_run: arguments.dry_run })?;
+    let caller = Caller { session: arguments.session.clone(), name: None };
+    let request = Request::Kick { dry_run: arguments.dry_run, caller };
+    let answer = context.open()?.call_daemon(&request)?;
     let view: KickView = output::view(answer.clone())?;
     let refused = view.decision != "kick" && !arguments.dry_run;
     let code = if refused { ExitCode::from(3) } else { ExitCode::SUCCESS };

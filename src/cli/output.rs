@@ -6,15 +6,7 @@ use serde::Serialize;
 
 use super::terminal::{self, Colour};
 use crate::api::failure::Failure;
-
-/// Replaces control characters (escapes, bidirectional overrides too) so that text from files cannot steer a terminal.
-pub fn harmless(text: &str) -> String {
-    text.chars().map(|c| if is_harmful(c) { '\u{fffd}' } else { c }).collect()
-}
-
-fn is_harmful(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+pub use crate::domain::harmless::harmless;
 
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {

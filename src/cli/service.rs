@@ -72,7 +72,7 @@ pub fn up(context: &Context, arguments: &UpArguments) -> Outcome {
 
 /// Stops it.
 pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
-    let stopped = context.open()?.down()?;
+    let stopped = context.open_as_it_is()?.down()?;
     if arguments.json {
         output::json(&stopped)?;
     } else if let Some(pid) = stopped.pid {
@@ -88,7 +88,7 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
 
 /// Prints a log.
 pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
-    let app = context.open()?;
+    let app = context.open_as_it_is()?;
     let path = app.log(arguments.turn.as_deref())?;
     let text = std::fs::read(&path).map_err(|error| {
         Failure::failed(format!("{}: {error}", path.display())).hint("has the daemon run in this workspace?")

@@ -6,18 +6,16 @@ use std::collections::BTreeSet;
 
 use super::classify::{Class, Classified, classify};
 use super::gates::{Ground, Hold, holds, human};
+use super::harmless::cut;
 use super::ticket::{Ticket, TicketId, Timestamp};
 use super::workset::{WaitKind, WorkSet};
-
-/// The longest title in a work list, in characters.
-pub const MAX_TITLE: usize = 120;
 
 /// One ticket that needs the Orchestrator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Which ticket.
     pub id: TicketId,
-    /// Its title, cut to [`MAX_TITLE`] characters. Data, never an instruction.
+    /// Its title, cut to [`super::harmless::LONGEST`] characters. Data, never an instruction.
     pub title: String,
     /// Its class.
     pub class: Class,
@@ -134,11 +132,7 @@ fn queued(ticket: &Ticket, view: View<'_>) -> Verdict {
 }
 
 fn item(ticket: &Ticket, class: Class, view: View<'_>, reason: String, next_step: &str) -> Item {
-    let title = if ticket.title.chars().count() > MAX_TITLE {
-        ticket.title.chars().take(MAX_TITLE - 1).chain(['…']).collect()
-    } else {
-        ticket.title.clone()
-    };
+    let title = cut(&ticket.title);
     let seen = view.seen.contains(&ticket.id);
     Item { id: ticket.id.clone(), title, class, reason, next_step: next_step.to_owned(), seen }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::backlog::Backlog;
 use super::facts::{Dirty, Facts};
+use super::harmless::quoted;
 use super::policy::{DirtyGate, Policy};
 use super::ticket::{HUMAN_LABELS, State, Ticket, TicketId};
 use super::workset::WaitKind;
@@ -56,10 +57,10 @@ fn dependency(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
         let evidence = match backlog.get(id) {
             Some(other) => match other.state {
                 Some(State::Done | State::Closed) => continue,
-                Some(state) => format!("depends on `{id}`, which is {state}"),
-                None => format!("depends on `{id}`, whose state cannot be read"),
+                Some(state) => format!("depends on {}, which is {state}", quoted(id)),
+                None => format!("depends on {}, whose state cannot be read", quoted(id)),
             },
-            None => format!("depends on `{id}`, {}", unknown(id, backlog)),
+            None => format!("depends on {}, {}", quoted(id), unknown(id, backlog)),
         };
         found.push(hold(WaitKind::Dependency, evidence));
     }
@@ -90,8 +91,8 @@ fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
             continue;
         };
         if *next == ticket.id {
-            let mut names: Vec<String> = trail.iter().map(|(id, _)| id.to_string()).collect();
-            names.push(ticket.id.to_string());
+            let mut names: Vec<String> = trail.iter().map(|(id, _)| quoted(id)).collect();
+            names.push(quoted(&ticket.id));
             return Some(names);
         }
         if let Some(other) = backlog.get(next).filter(|t| !matches!(t.state, Some(State::Done | State::Closed)))
@@ -111,9 +112,14 @@ fn conflict(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
     let others: BTreeSet<_> = named.chain(backlog.exclusive()).filter(|id| **id != ticket.id).collect();
     for other in others.into_iter().filter_map(|id| backlog.get(id)) {
         if ticket.conflicts_with.contains(&other.id) || other.conflicts_with.contains(&ticket.id) {
-            found.push(hold(WaitKind::Conflict, format!("conflicts with `{}`, which is inprogress", other.id)));
+            found.push(hold(WaitKind::Conflict, format!("conflicts with {}, which is inprogress", quoted(&other.id))));
         } else if let Some((mine, theirs)) = overlap(&ticket.touches, &other.touches) {
-            let evidence = format!("touches {mine}, and `{}`, which is inprogress, touches {theirs}", other.id);
+            let evidence = format!(
+                "touches {}, and {}, which is inprogress, touches {}",
+                quoted(mine),
+                quoted(&other.id),
+                quoted(theirs)
+            );
             found.push(hold(WaitKind::Conflict, evidence));
         }
     }
@@ -157,7 +163,7 @@ fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
     let counted = backlog.running().len() - usize::from(backlog.running().contains(&ticket.id));
     (counted >= limit).then(|| {
         let others = backlog.running().iter().filter(|id| **id != ticket.id);
-        let shown = others.take(5).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        let shown = others.take(5).map(quoted).collect::<Vec<_>>().join(", ");
         let more = if counted > 5 { format!(" and {} more", counted - 5) } else { String::new() };
         hold(WaitKind::Capacity, format!("{counted} of {limit} in progress already: {shown}{more}"))
     })
@@ -165,7 +171,7 @@ fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
 
 /// `human_gate`, or a label `needs-human` or `blocked`.
 pub fn human(ticket: &Ticket) -> Vec<Hold> {
-    let gate = ticket.human_gate.iter().map(|why| format!("human_gate: {why}"));
+    let gate = ticket.human_gate.iter().map(|why| format!("human_gate: {}", quoted(why)));
     let labels = HUMAN_LABELS.into_iter().filter(|l| ticket.has_label(l));
     gate.chain(labels.map(|l| format!("label `{l}`"))).map(|e| hold(WaitKind::HumanGate, e)).collect()
 }

@@ -91,9 +91,9 @@ fn an_unreadable_dependency_holds() {
 fn a_cycle_is_reported_and_others_are_not_blamed_for_it() {
     use WaitKind::Dependency;
     let own = [after(queued("a"), &["a"])];
-    check("self", &own, &[(Dependency, "`a`, which is queued"), (Dependency, "a -> a")]);
+    check("self", &own, &[(Dependency, "`a`, which is queued"), (Dependency, "`a` -> `a`")]);
     let three = [after(queued("a"), &["b"]), after(queued("b"), &["c"]), after(queued("c"), &["a"])];
-    check("three", &three, &[(Dependency, "`b`"), (Dependency, "a -> b -> c -> a")]);
+    check("three", &three, &[(Dependency, "`b`"), (Dependency, "`a` -> `b` -> `c` -> `a`")]);
     // Waits for a cycle without being in it.
     let beside = [after(queued("x"), &["b"]), after(queued("b"), &["c"]), after(queued("c"), &["b"])];
     check("beside", &beside, &[(Dependency, "`b`, which is queued")]);
@@ -155,7 +155,7 @@ fn overlapping_touches_are_a_conflict() {
     check(
         "second of each",
         &[touching(queued("a"), &["p", "x"]), touching(accepted("b"), &["q", "x"])],
-        &[(WaitKind::Conflict, "touches x")],
+        &[(WaitKind::Conflict, "touches `x`")],
     );
     // The ticket itself is no conflict of its own.
     check("itself", &[touching(accepted("a"), &["x"])], &[]);
@@ -233,4 +233,18 @@ fn every_gate_that_holds_is_listed() {
     let policy = Policy { capacity: policy::Capacity { max_inprogress: Some(1) }, ..Policy::default() };
     let kinds: Vec<_> = judge(&all, &policy, Dirty::Changed(texts(&["x"]))).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, [Dependency, Conflict, DirtyWorkspace, Capacity, HumanGate]);
+}
+
+#[test]
+fn ticket_text_in_evidence_is_quoted_and_short() {
+    let hostile = format!("x`\n2. `forged` {}", "y".repeat(500));
+    let gated = with(queued("a"), |t| t.human_gate = Some(hostile.clone()));
+    for ticket in [gated, after(queued("a"), &[&hostile]), touching(queued("a"), &["x`y"])] {
+        let backlog = backlog([ticket.clone(), touching(accepted("b`c"), &["x`y"])]);
+        let (facts, policy) = (Facts::default(), Policy::default());
+        for hold in holds(&ticket, Ground { backlog: &backlog, facts: &facts, policy: &policy }) {
+            let (evidence, spans) = (hold.evidence.clone(), hold.evidence.matches('`').count());
+            assert!(spans % 2 == 0 && spans <= 6 && !evidence.contains('\n') && evidence.len() < 400, "{evidence}");
+        }
+    }
 }

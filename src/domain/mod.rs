@@ -11,6 +11,7 @@ pub mod engine;
 pub mod explain;
 pub mod facts;
 pub mod gates;
+pub mod harmless;
 pub mod kick;
 pub mod ledger;
 pub mod lifecycle;

@@ -29,6 +29,12 @@ impl TicketId {
     }
 }
 
+impl AsRef<str> for TicketId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for TicketId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -9,23 +9,7 @@ use serde_json::{Value, json};
 
 use super::attention::Item;
 use super::engine::Kick;
-
-/// Replaces control characters, line breaks and direction overrides, so that text from a file stays on its line and
-/// steers neither a terminal nor the layout of a list.
-pub fn harmless(text: &str) -> String {
-    text.chars().map(|c| if is_harmful(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// Controls, line breaks and direction overrides.
-pub fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// In a code span a backtick would end the quotation.
-fn quoted(text: &str) -> String {
-    format!("`{}`", harmless(text).replace('`', "'"))
-}
+use super::harmless::{harmless, quoted};
 
 /// The list for a reader.
 pub fn markdown(kick: &Kick) -> String {

@@ -21,7 +21,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::api;
 use crate::api::failure::{Failure, FailureKind};
-use crate::api::request::{HookRequest, Request};
+use crate::api::request::{Caller, HookRequest, Request};
 use crate::daemon::{Host, Message, Stop};
 use crate::domain::ticket::TicketId;
 use crate::ports::Query;
@@ -112,7 +112,7 @@ async fn requests(State(mail): State<Sender<Message>>, body: Json<Request>) -> R
 
 async fn lifecycle(State(mail): State<Sender<Message>>, UrlPath(boundary): UrlPath<String>) -> Response {
     let request = match boundary.as_str() {
-        "user-kick" => Request::Kick { dry_run: false },
+        "user-kick" => Request::Kick { dry_run: false, caller: Caller::default() },
         other => Request::Hook(HookRequest { event: other.to_owned(), ..HookRequest::default() }),
     };
     answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))

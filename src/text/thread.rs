@@ -2,7 +2,7 @@
 //!
 //! Must not know: files, the current time (it is in the note). DESIGN.md 2.1.
 
-use crate::domain::worklist::is_harmful;
+use crate::domain::harmless::is_harmful;
 
 /// What a new thread file starts with.
 pub fn heading(id: &str) -> String {

@@ -60,16 +60,16 @@ fn gates_of_the_ticket_itself() {
       hint: it can be accepted as soon as none of this holds any more
     yoi: `ring` cannot start: a gate holds it
       - dependency: depends on `other-ring`, which is queued
-      - dependency: the dependencies go in a circle: ring -> other-ring -> ring
+      - dependency: the dependencies go in a circle: `ring` -> `other-ring` -> `ring`
       hint: it can be accepted as soon as none of this holds any more
     yoi: `rival` cannot start: a gate holds it
       - conflict: conflicts with `under-way`, which is inprogress
       hint: it can be accepted as soon as none of this holds any more
     yoi: `toucher` cannot start: a gate holds it
-      - conflict: touches src/auth/login.rs, and `under-way`, which is inprogress, touches src/auth
+      - conflict: touches `src/auth/login.rs`, and `under-way`, which is inprogress, touches `src/auth`
       hint: it can be accepted as soon as none of this holds any more
     yoi: `gated` cannot start: a gate holds it
-      - human_gate: human_gate: needs design sign-off
+      - human_gate: human_gate: `needs design sign-off`
       hint: it can be accepted as soon as none of this holds any more
     yoi: `labelled` cannot start: a gate holds it
       - human_gate: label `needs-human`
@@ -78,7 +78,7 @@ fn gates_of_the_ticket_itself() {
     yoi: `all-at-once` cannot start: a gate holds it
       - dependency: depends on `unfinished`, which is ready
       - conflict: conflicts with `under-way`, which is inprogress
-      - human_gate: human_gate: yes
+      - human_gate: human_gate: `yes`
       hint: it can be accepted as soon as none of this holds any more
     ");
 }

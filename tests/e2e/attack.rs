@@ -121,3 +121,32 @@ fn whatever_is_started_and_ended_at_once_one_daemon_is_left_or_none() {
         all(&["down"; 4]);
     }
 }
+
+#[test]
+fn a_daemon_can_be_ended_whatever_the_configuration_says_by_now() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.start();
+    stage.rest();
+    stage.bench.write("work/.yoi/config.toml", "[dispatch\n");
+    assert_eq!(stage.yoi("list").code, 1);
+    stage.done("logs --turn last");
+    stage.stop();
+}
+
+#[test]
+fn an_orchestrator_that_asks_for_kicks_is_not_kicked_for_them() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    let ask = "for i in 1 2 3; do yoi kick; env -u YOI_SESSION yoi kick; yoi hook panel-open; done";
+    stage.act(&format!("{ask}\n(sleep 0.2; yoi kick 2>\"$dir/refused\") >/dev/null 2>&1 &\n"));
+    stage.start();
+    stage.rest();
+    let refused =
+        || stage.bench.path("orchestrator/refused").exists().then(|| stage.bench.read("orchestrator/refused"));
+    let text = until("the late kick", BOUND, || refused().filter(|text| text.contains("hint")), || stage.story());
+    assert!(text.contains("the Orchestrator does not kick itself"), "{text}");
+    stage.rest();
+    assert_eq!(stage.kicks(), 1, "{}", stage.story());
+    stage.stop();
+}

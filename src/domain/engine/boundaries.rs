@@ -4,9 +4,10 @@
 use chrono::TimeDelta;
 use serde_json::json;
 
-use super::{Engine, Orchestrator, RecordKind};
+use super::{Actor, Engine, Orchestrator, RecordKind};
 use crate::domain::attention::{Attention, View, attention};
-use crate::domain::kick::{Boundary, Causes, Decision, Suppression, decide};
+use crate::domain::kick::{Boundary, Causes, Decision, Presence, Suppression, decide};
+use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 
 /// How long after a decision further boundaries are joined.
@@ -28,6 +29,16 @@ pub struct LastDecision {
     pub decision: &'static str,
     /// Details in words.
     pub detail: String,
+}
+
+/// `yoi kick` is for people and other programs: no bound holds it, so that an Orchestrator that asked (in a process that
+/// outlives its turn) would be kicked for ever.
+pub fn may_kick(by: &Actor) -> Result<(), Refusal> {
+    if *by != Actor::Orchestrator {
+        return Ok(());
+    }
+    let refusal = Refusal::new("the Orchestrator does not kick itself: the end of its turn is its next boundary");
+    Err(refusal.hint("say what is to happen with `yoi plan`, `accept` or `await`; `yoi kick --dry-run` only looks"))
 }
 
 /// Boundaries not yet decided on, and the decision before.
@@ -71,6 +82,17 @@ impl Engine {
         self.boundaries.last_boundary = Some((boundary, self.last_now));
         if !self.boundaries.pending.contains(&boundary) {
             self.boundaries.pending.push(boundary);
+        }
+    }
+
+    /// A boundary from outside. While a turn is running it is answered at once: joined with the turn's end it would be
+    /// the explicit one that no bound holds, and a turn that asks for kicks would never be the last.
+    pub(super) fn asked(&mut self, boundary: Boundary, now: Timestamp) {
+        if self.presence() == Presence::Busy {
+            self.boundaries.last_boundary = Some((boundary, now));
+            self.suppressed(&[boundary], &Suppression::Busy, now);
+        } else {
+            self.reach_boundary(boundary);
         }
     }
 

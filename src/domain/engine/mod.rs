@@ -18,7 +18,7 @@ mod turns;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
-pub use boundaries::LastDecision;
+pub use boundaries::{LastDecision, may_kick};
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
@@ -112,7 +112,7 @@ impl Engine {
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
             Event::GitNoticed => self.probe_wanted(),
             Event::Probed(dirty) => self.probed(dirty),
-            Event::BoundaryReached(boundary) => self.reach_boundary(boundary),
+            Event::BoundaryReached(boundary) => self.asked(boundary, now),
             Event::PodReported { pod, state } => self.pod_reported(pod, state, now),
             Event::PodEnded(id) => self.pod_ended(&id, now),
             Event::RateLimited(until) => self.rate_limited(until, now),

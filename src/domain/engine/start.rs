@@ -101,10 +101,11 @@ impl Engine {
             self.want(Effect::StampQueued { path, by, since, always });
             self.reach_boundary(Boundary::TicketQueued);
         }
-        for id in unstamped {
-            let data = json!({"what": "queued without queued_at since before yoi's first start",
+        if !unstamped.is_empty() {
+            // One entry for all: a folder that is adopted may have hundreds.
+            let data = json!({"what": "queued without queued_at since before yoi's first start", "items": unstamped,
                 "do": "write queued_at into the file, or move it to ready and back to queued"});
-            self.record(RecordKind::Inbox, Some(&id), data, now);
+            self.record(RecordKind::Inbox, None, data, now);
         }
         let known = recorded.unwrap_or_default();
         for (id, last) in &known {

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use super::super::{Event, RecordKind, TurnOutcome};
 use super::host::Host;
 use super::scripts::{diligent, failing, lazy};
-use crate::domain::kick::Boundary;
+use crate::domain::kick::{Boundary, Presence};
 use crate::domain::policy::{KickPolicy, Policy};
 use crate::domain::sample::{accepted, at, queued, ticket};
 use crate::domain::ticket::State;
@@ -202,4 +202,23 @@ fn another_bound_can_be_set() {
         host.run(60);
     }
     assert_eq!(host.handed(0), ["a", "b"]);
+}
+
+#[test]
+fn a_turn_that_asks_for_kicks_in_its_last_moments_is_not_kicked_for_them() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    for _ in 0..20 {
+        if host.engine.presence() != Presence::Busy {
+            break;
+        }
+        // The first is decided at once, the others would be joined with the turn's end.
+        for _ in 0..3 {
+            host.boundary(Boundary::UserKick);
+            host.boundary(Boundary::PanelOpen);
+        }
+        host.finish_turn(TurnOutcome::Succeeded);
+        host.run(1);
+    }
+    assert_eq!(host.kicks.len(), 1);
+    assert!(host.decisions(0).contains(&"busy".to_owned()));
 }
