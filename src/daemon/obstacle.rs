@@ -31,6 +31,7 @@ impl Host {
         }
         let now = self.now();
         let Some(obstruction) = &mut self.obstruction else { return false };
+        // Asked before the change is noted: the walk that makes up for what was put off must not put itself off.
         if !obstruction.holds_reading(now) {
             return false;
         }

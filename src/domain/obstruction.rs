@@ -17,25 +17,22 @@ pub struct Obstruction {
     /// In words.
     pub what: String,
     last_change: Timestamp,
-    /// The patience is over: it does not begin anew with what changes later under the same obstacle.
-    waited_out: bool,
 }
 
 impl Obstruction {
     /// Just seen to stand in the way.
     pub fn new(what: String, now: Timestamp) -> Self {
-        Self { what, last_change: now, waited_out: false }
+        Self { what, last_change: now }
     }
 
     /// Whether files are still left unread; afterwards reading goes on, while yoi's own writes wait for its end.
     pub fn holds_reading(&mut self, now: Timestamp) -> bool {
         // A clock set back must not make the wait longer.
         self.last_change = self.last_change.min(now);
-        self.waited_out |= now - self.last_change >= PATIENCE;
-        !self.waited_out
+        now - self.last_change < PATIENCE
     }
 
-    /// A ticket file changed under it.
+    /// A ticket file changed under it, while reading still waits: what is read later is no change.
     pub fn changed(&mut self, now: Timestamp) {
         self.last_change = now;
     }
@@ -60,8 +57,6 @@ mod tests {
         merge.changed(at(59));
         assert!(merge.holds_reading(at(118)));
         assert!(!merge.holds_reading(at(119)));
-        merge.changed(at(120));
-        assert!(!merge.holds_reading(at(120)), "what changes later does not hold it up again");
     }
 
     #[test]
