@@ -108,6 +108,8 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
+    /// What was put off is being made up for: the reading that follows is no change that would put it off again.
+    makes_up: bool,
     turn: Option<(KickId, ProcessIdentity)>,
     store_trouble: Option<String>,
     failed_deliveries: u64,

@@ -31,8 +31,9 @@ impl Host {
         }
         let now = self.now();
         let Some(obstruction) = &mut self.obstruction else { return false };
+        let makes_up = !obstruction.holds_reading(now) && std::mem::take(&mut self.makes_up);
         let new = paths.iter().any(|path| !self.put_off.contains(path));
-        if new {
+        if new && !makes_up {
             obstruction.last_change = now;
         }
         if !obstruction.holds_reading(now) {
@@ -66,6 +67,7 @@ impl Host {
         }
         if !self.put_off.is_empty() {
             self.put_off.clear();
+            self.makes_up = true;
             // A checkout, merge or rebase may have touched anything.
             self.tell(Event::EverythingNoticed("git was in the middle of something".into()));
         }
@@ -86,3 +88,7 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "obstacle_tests.rs"]
+mod tests;

@@ -129,6 +129,7 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
+            makes_up: false,
             turn: None,
             store_trouble: None,
             failed_deliveries: 0,
