@@ -46,6 +46,9 @@ impl Store for MemoryStore {
                 && query.since.is_none_or(|since| stored.record.at >= since)
         };
         let found: Vec<Stored> = self.records.iter().filter(wanted).cloned().collect();
+        if let Some(oldest) = query.oldest {
+            return Ok(found.into_iter().take(oldest).collect());
+        }
         let skipped = query.newest.map_or(0, |newest| found.len().saturating_sub(newest));
         Ok(found.into_iter().skip(skipped).collect())
     }

@@ -24,12 +24,27 @@ pub(super) fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)>
     let file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
+        return Err(not_regular());
     }
     let size = usize::try_from(metadata.len()).unwrap_or(LIMIT).min(LIMIT);
     let mut bytes = Vec::with_capacity(size + 1);
     file.take(LIMIT as u64).read_to_end(&mut bytes)?;
     Ok((bytes, metadata))
+}
+
+/// All bytes of a regular file, however many: for a text that will be put back, and must not come back shorter.
+pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(not_regular());
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")
 }
 
 /// Opens to read, without waiting for the other end of a pipe.

@@ -103,18 +103,22 @@ impl Store for SqliteStore {
         let mut sql = "SELECT seq, at, kind, ticket, data FROM records WHERE seq > ?1".to_owned();
         sql.push_str(if query.ticket.is_some() { " AND ticket = ?2" } else { " AND ?2 IS NULL" });
         sql.push_str(if query.since.is_some() { " AND at >= ?3" } else { " AND ?3 IS NULL" });
-        sql.push_str(" ORDER BY seq DESC LIMIT ?4");
+        let (order, most) = match query.oldest {
+            Some(oldest) => (" ORDER BY seq LIMIT ?4", Some(oldest)),
+            None => (" ORDER BY seq DESC LIMIT ?4", query.newest),
+        };
+        sql.push_str(order);
         let ticket = query.ticket.as_ref().map(TicketId::as_str);
-        let newest = query.newest.map_or(-1, |newest| i64::try_from(newest).unwrap_or(i64::MAX));
+        let most = most.map_or(-1, |most| i64::try_from(most).unwrap_or(i64::MAX));
         let read = || -> Result<Vec<Stored>, Why> {
             let mut statement = self.connection.prepare(&sql)?;
-            let values = params![query.after.unwrap_or(0), ticket, query.since.map(written), newest];
+            let values = params![query.after.unwrap_or(0), ticket, query.since.map(written), most];
             let mut rows = statement.query(values)?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
                 found.push(stored(row)?);
             }
-            found.reverse();
+            found.sort_by_key(|stored| stored.seq);
             Ok(found)
         };
         read().map_err(|why| self.failed(&why))

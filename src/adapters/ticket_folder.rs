@@ -234,6 +234,10 @@ impl Tickets for TicketFolder {
         }
     }
 
+    fn state_key(&self) -> &str {
+        &self.keys.state_key
+    }
+
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf> {
         let name = format!("{id}.md");
         if id.as_str().contains(['/', '\0']) || layout::is_hidden(name.as_ref()) || name.ends_with(".thread.md") {

@@ -31,6 +31,8 @@ pub enum Notice {
     Paths(Vec<PathBuf>),
     /// What changed cannot be said by file; why, in words.
     Everything(String),
+    /// Nothing reports changes here, and it is time for a look at everything.
+    Look,
     /// The git directory: a commit, a checkout, the index, a claim, a linked worktree.
     Git,
 }
@@ -211,22 +213,20 @@ impl Worker {
         let mut git = pile.git;
         let paths = pile.paths.iter().cloned().collect::<Vec<_>>();
         let rearmed = self.armed.as_mut().map(|armed| armed.rearm(pile));
-        let why = match rearmed {
-            Some(Ok(why)) => why,
-            Some(Err(why)) => {
-                self.poll_from_now_on(why);
-                Some(self.polling_because())
+        let files = match rearmed {
+            Some(Ok(Some(why))) => Some(Notice::Everything(why)),
+            Some(Ok(None)) => (!paths.is_empty()).then_some(Notice::Paths(paths)),
+            Some(Err(CannotWatch(why))) => {
+                let because = format!("polling from now on, because {why}");
+                self.poll_from_now_on(CannotWatch(why));
+                Some(Notice::Everything(because))
             }
             None => {
                 let marks = GitMarks::of(&self.places);
                 git |= marks != self.marks;
                 self.marks = marks;
-                Some(self.polling_because())
+                Some(Notice::Look)
             }
-        };
-        let files = match why {
-            Some(why) => Some(Notice::Everything(why)),
-            None => (!paths.is_empty()).then_some(Notice::Paths(paths)),
         };
         git.then_some(Notice::Git).into_iter().chain(files).collect()
     }
@@ -234,12 +234,5 @@ impl Worker {
     fn poll_from_now_on(&mut self, why: CannotWatch) {
         self.armed = None;
         self.shared.set_backend(Backend::Polling(why.0));
-    }
-
-    fn polling_because(&self) -> String {
-        match &*lock(&self.shared.backend) {
-            Backend::Polling(why) => format!("polling, because {why}"),
-            Backend::Inotify => "polling".into(),
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::view::{
     DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
 use super::{hook, present, report};
-use crate::daemon::{AcceptRequest, Host, MoveRequest};
+use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::classify::Class;
 use crate::domain::edit::Change;
@@ -193,18 +193,19 @@ fn move_ticket(
     }
     let by = recorded_name(host, caller);
     let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
-    let (before, after) = host.move_ticket(&request)?;
-    value(&moved(&before, &after, Vec::new()))
+    value(&moved(host.move_ticket(&request)?))
 }
 
 fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
     let request =
         AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
-    let (before, after, _proof) = host.accept(&request)?;
-    value(&moved(&before, &after, dirty_remark(host.engine()).into_iter().collect()))
+    let (mut done, _proof) = host.accept(&request)?;
+    done.remarks.extend(dirty_remark(host.engine()));
+    value(&moved(done))
 }
 
-fn moved(before: &Ticket, after: &Ticket, remarks: Vec<String>) -> MoveView {
+fn moved(done: Moved) -> MoveView {
+    let Moved { before, after, remarks } = done;
     MoveView {
         version: VERSION,
         id: after.id.to_string(),

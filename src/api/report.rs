@@ -18,7 +18,7 @@ use crate::domain::facts::PodState;
 use crate::domain::gates::holds;
 use crate::domain::kick::{Boundary, Decision};
 use crate::domain::ticket::{State, Ticket, Timestamp};
-use crate::ports::{Query, Stored};
+use crate::ports::{Query, StoreError, Stored};
 
 /// How many alerts and inbox entries `status` shows.
 const SHOWN: usize = 10;
@@ -46,6 +46,10 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.store_trouble().map(|why| format!("history cannot be kept: {why}")));
+    let attention = attention_events(host).unwrap_or_else(|why| {
+        obstacles.push(format!("history cannot be read: {why}"));
+        Vec::new()
+    });
     value(&StatusView {
         version: VERSION,
         running: host.resident(),
@@ -68,13 +72,13 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         kicks_saved: summary.kicks_saved,
         failed_deliveries: host.failed_deliveries(),
         obstacles,
-        attention: attention_events(host),
+        attention,
     })
 }
 
 /// The newest alerts and inbox entries.
-fn attention_events(host: &Host) -> Vec<EventView> {
-    let mut found: Vec<_> = records(host, &Query { newest: Some(LOOKED_AT), ..Query::default() })
+fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
+    let mut found: Vec<_> = records(host, &Query { newest: Some(LOOKED_AT), ..Query::default() })?
         .into_iter()
         .rev()
         .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
@@ -82,13 +86,13 @@ fn attention_events(host: &Host) -> Vec<EventView> {
         .map(present::event)
         .collect();
     found.reverse();
-    found
+    Ok(found)
 }
 
 /// What became of the Orchestrator's last turn, if it failed: a command that cannot be started, or ends with an error,
 /// is why nothing moves.
 pub(super) fn failed_turn(host: &Host) -> Option<String> {
-    let recent = records(host, &Query { newest: Some(RECENT), ..Query::default() });
+    let recent = records(host, &Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
     let turn = recent.into_iter().rev().find(|stored| stored.record.kind == RecordKind::TurnEnded)?.record;
     let failed = turn.data.get("failed")?.as_str()?;
     let at = clock(turn.at);
@@ -97,8 +101,9 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
     Some(format!("The Orchestrator's last turn failed at {at}: {failed} ({look})"))
 }
 
-fn records(host: &Host, query: &Query) -> Vec<Stored> {
-    host.ports().store.as_ref().and_then(|store| store.records(query).ok()).unwrap_or_default()
+/// None where no history is kept, which is said elsewhere.
+fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
+    host.ports().store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(query))
 }
 
 fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
@@ -164,8 +169,14 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
         }
         Decision::Suppress(why) => (why.as_str(), host.engine().suppression_detail(why), Vec::new(), 0),
     };
-    let midnight = now.with_hour(0).and_then(|t| t.with_minute(0)).and_then(|t| t.with_second(0)).unwrap_or(now);
-    let today = records(host, &Query { since: Some(midnight), ..Query::default() });
+    let midnight = now
+        .with_hour(0)
+        .and_then(|t| t.with_minute(0))
+        .and_then(|t| t.with_second(0))
+        .and_then(|t| t.with_nanosecond(0))
+        .unwrap_or(now);
+    // Counts only: a history that cannot be read must not keep anybody from a kick; `yoi status` says so.
+    let today = records(host, &Query { since: Some(midnight), ..Query::default() }).unwrap_or_default();
     let kicks_today = today.iter().filter(|s| s.record.kind == RecordKind::KickSent).count();
     let ran = |s: &Stored| s.record.data.get("ran_ms").and_then(Value::as_f64).unwrap_or_default();
     let turns = today.iter().filter(|s| s.record.kind == RecordKind::TurnEnded);

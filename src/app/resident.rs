@@ -39,7 +39,8 @@ impl App {
             Arc::new(Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
                 let _ = mail.send(match notice {
                     Notice::Paths(paths) => Message::Paths(paths),
-                    Notice::Everything(why) => Message::Everything(why),
+                    Notice::Everything(why) => Message::Everything(Some(why)),
+                    Notice::Look => Message::Everything(None),
                     Notice::Git => Message::Git,
                 });
             }))

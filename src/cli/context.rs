@@ -44,8 +44,9 @@ impl Context {
     /// The workspace, opened.
     pub fn open(&self) -> Result<App, Failure> {
         let (workspace, config) = self.settings()?;
-        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(&config))
-            .map_err(|error| trust_failed(&error))?;
+        // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
+        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(&config));
+        let trust = trust.unwrap_or(Trust::NeverTrusted);
         App::new(self.environment.clone(), workspace, config, trust)
     }
 

@@ -39,7 +39,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let app = context.open()?;
     let since = arguments.since.as_deref().map(|text| moment(text, app.now())).transpose()?;
     let ticket = arguments.ticket.clone();
-    let query = Query { after: None, ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest };
+    let query =
+        Query { ticket: ticket.clone().map(TicketId::new), since, newest: arguments.newest, ..Query::default() };
     // Asked for before the history is read: what happens in between must not fall out of both.
     let mut last = app.newest_event()?;
     let events = app.events(&query)?;

@@ -105,9 +105,8 @@ fn stateless(tickets: &[TicketView]) -> Result<(), Failure> {
     if without.is_empty() {
         return Ok(());
     }
-    let title =
-        format!("\n{} without a known state, which nothing happens to:", output::count(without.len(), "ticket"));
-    output::print(&terminal::paint(Colour::Red, &title))?;
+    let title = format!("{} without a known state, which nothing happens to:", output::count(without.len(), "ticket"));
+    output::print(&format!("\n{}", terminal::paint(Colour::Red, &title)))?;
     for ticket in without {
         for problem in &ticket.problems {
             let place = output::place(&ticket.path, problem.line, problem.column);
@@ -122,8 +121,8 @@ pub fn faults(faults: &[FaultView]) -> Result<(), Failure> {
     if faults.is_empty() {
         return Ok(());
     }
-    let title = format!("\n{} not readable as tickets:", output::count(faults.len(), "file"));
-    output::print(&terminal::paint(Colour::Red, &title))?;
+    let title = format!("{} not readable as tickets:", output::count(faults.len(), "file"));
+    output::print(&format!("\n{}", terminal::paint(Colour::Red, &title)))?;
     for fault in faults {
         let place = output::place(&fault.path, fault.line, fault.column);
         output::print(&output::harmless(&format!("  {place}: {}", fault.message)))?;

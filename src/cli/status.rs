@@ -30,7 +30,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     output::table(&lines, |row, column| colour(&lines[row], column))?;
     list::faults(&view.errors)?;
     if !view.attention.is_empty() {
-        output::print(&terminal::paint(Colour::Yellow, "\nneeds a look:"))?;
+        output::print(&format!("\n{}", terminal::paint(Colour::Yellow, "needs a look:")))?;
         for event in &view.attention {
             output::print(&output::harmless(&format!("  {}", entry(event))))?;
         }

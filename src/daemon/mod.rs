@@ -8,6 +8,8 @@ mod obstacle;
 mod perform;
 mod run;
 mod start;
+#[cfg(test)]
+mod tests;
 mod verbs;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -18,7 +20,7 @@ use std::time::Duration;
 
 pub use run::Stop;
 pub use start::{Beginning, Found};
-pub use verbs::{AcceptRequest, MoveRequest, VerbError};
+pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};
@@ -31,8 +33,8 @@ use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
 pub enum Message {
     /// The watcher saw these paths.
     Paths(Vec<PathBuf>),
-    /// The watcher cannot say what changed.
-    Everything(String),
+    /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
+    Everything(Option<String>),
     /// The git directory changed.
     Git,
     /// A role Pod's process ended.
@@ -49,7 +51,7 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
-    /// History; None where it could not be opened (the reason is in `Host::store_trouble`).
+    /// History; None where it could not be opened (the reason is among `About::obstacles`).
     pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
@@ -108,8 +110,6 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
-    /// What was put off is being made up for: the reading that follows is no change that would put it off again.
-    makes_up: bool,
     turn: Option<(KickId, ProcessIdentity)>,
     store_trouble: Option<String>,
     failed_deliveries: u64,

@@ -18,7 +18,7 @@ impl Host {
         let now = self.now();
         if let Some(obstacle) = self.ports.worktree.obstacle() {
             let known = self.obstruction.take().filter(|known| known.what == obstacle.what);
-            self.obstruction = known.or(Some(Obstruction { what: obstacle.what, last_change: now }));
+            self.obstruction = known.or(Some(Obstruction::new(obstacle.what, now)));
         } else {
             self.obstruction = None;
         }
@@ -31,13 +31,11 @@ impl Host {
         }
         let now = self.now();
         let Some(obstruction) = &mut self.obstruction else { return false };
-        let makes_up = !obstruction.holds_reading(now) && std::mem::take(&mut self.makes_up);
-        let new = paths.iter().any(|path| !self.put_off.contains(path));
-        if new && !makes_up {
-            obstruction.last_change = now;
-        }
         if !obstruction.holds_reading(now) {
             return false;
+        }
+        if paths.iter().any(|path| !self.put_off.contains(path)) {
+            obstruction.changed(now);
         }
         self.put_off.extend(paths.iter().cloned());
         true
@@ -46,7 +44,7 @@ impl Host {
     /// Whether nothing is to be concluded from ticket files just now: a kick that is being prepared waits too.
     pub(super) fn conclusions_are_put_off(&mut self) -> bool {
         let now = self.now();
-        self.obstacle_now().is_some() && self.obstruction.as_ref().is_some_and(|o| o.holds_reading(now))
+        self.obstacle_now().is_some() && self.obstruction.as_mut().is_some_and(|o| o.holds_reading(now))
     }
 
     /// How soon the end of the obstacle is looked for by itself; git's own notices come besides.
@@ -67,9 +65,8 @@ impl Host {
         }
         if !self.put_off.is_empty() {
             self.put_off.clear();
-            self.makes_up = true;
             // A checkout, merge or rebase may have touched anything.
-            self.tell(Event::EverythingNoticed("git was in the middle of something".into()));
+            self.tell(Event::EverythingNoticed(Some("git was in the middle of something".into())));
         }
         if let Some((kick, paths)) = self.put_off_refresh.take() {
             let mut events = std::collections::VecDeque::new();
@@ -88,7 +85,3 @@ impl Host {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "obstacle_tests.rs"]
-mod tests;

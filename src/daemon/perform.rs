@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Host, Message};
-use crate::domain::engine::{Actor, Effect, Event, KickId, Record, TurnOutcome};
+use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, TurnOutcome};
 use crate::domain::lifecycle::queue_stamp;
 use crate::domain::policy::DirtyGate;
 use crate::ports::EditError;
@@ -14,6 +14,9 @@ impl Host {
         let (records, rest): (Vec<_>, Vec<_>) = effects.into_iter().partition(|e| matches!(e, Effect::Record(_)));
         let records: Vec<Record> =
             records.into_iter().filter_map(|e| if let Effect::Record(r) = e { Some(r) } else { None }).collect();
+        // Without a daemon nobody is kicked anyway: that it would not be is no history.
+        let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
+        let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
         self.append(&records);
         for effect in rest {
             self.perform(effect, events);
@@ -129,11 +132,15 @@ impl Host {
         events.push_back(Event::Refreshed(kick));
     }
 
-    /// Takes the watcher's notices out of the inbox, ahead of what else is waiting there.
-    pub(super) fn reported(&mut self) -> Vec<std::path::PathBuf> {
+    pub(super) fn empty_inbox(&mut self) {
         while let Ok(message) = self.inbox.try_recv() {
             self.waiting.push_back(message);
         }
+    }
+
+    /// Takes the watcher's notices out of the inbox, ahead of what else is waiting there.
+    pub(super) fn reported(&mut self) -> Vec<std::path::PathBuf> {
+        self.empty_inbox();
         let mut reported = Vec::new();
         self.waiting.retain_mut(|message| match message {
             Message::Paths(paths) => {

@@ -1,5 +1,6 @@
 //! The daemon's loop: one message at a time, due times between them.
 
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -20,28 +21,38 @@ pub enum Stop {
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
 /// is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
-/// How many messages are taken in one go before due times are looked at again.
-const BATCH: usize = 1000;
+
+/// What was noticed and not looked at yet. All of it together is one look: what is read now is newer than any of it.
+#[derive(Default)]
+struct Hints {
+    paths: Vec<PathBuf>,
+    everything: bool,
+    /// Why everything, if there is more reason than that it is time.
+    why: Option<String>,
+    git: bool,
+}
 
 impl Host {
     /// Runs until told to stop. Finishes the message in hand, ends the turn's process group, and returns why.
     pub fn run(&mut self) -> Stop {
         loop {
-            let message = match self.waiting.pop_front() {
-                Some(message) => Ok(message),
-                None => self.inbox.recv_timeout(self.sleep()),
-            };
-            match message {
-                Ok(Message::Stop(why)) => {
-                    self.finish(why);
-                    return why;
+            if self.waiting.is_empty() {
+                match self.inbox.recv_timeout(self.sleep()) {
+                    Ok(message) => self.waiting.push_back(message),
+                    Err(RecvTimeoutError::Timeout) => self.tell(Event::Ticked),
+                    // Cannot be: the host holds a sender itself.
+                    Err(RecvTimeoutError::Disconnected) => return Stop::Asked,
                 }
-                Ok(message) => self.take_batch(message),
-                Err(RecvTimeoutError::Timeout) => self.tell(Event::Ticked),
-                // Cannot be: the host holds a sender itself.
-                Err(RecvTimeoutError::Disconnected) => return Stop::Asked,
+            }
+            if let Some(why) = self.take_turn() {
+                self.finish(why);
+                return why;
             }
             self.resume_put_off();
+            // However many messages wait: what is due is not kept waiting by them.
+            if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
+                self.tell(Event::Ticked);
+            }
         }
     }
 
@@ -54,59 +65,85 @@ impl Host {
         self.look_again().map_or(until, |soon| until.min(soon))
     }
 
-    /// Takes a message, and joins the path notices that are waiting behind it: a checkout is one event.
-    fn take_batch(&mut self, first: Message) {
-        let mut paths = Vec::new();
-        let mut next = Some(first);
-        for _ in 0..BATCH {
-            match next.take() {
-                Some(Message::Paths(more)) => paths.extend(more),
-                Some(other) => {
-                    self.notice(&mut paths);
-                    self.receive(other);
-                    return;
-                }
-                None => break,
-            }
-            next = self.waiting.pop_front().or_else(|| self.inbox.try_recv().ok());
+    /// Looks at all that was noticed, then takes one other message. A checkout is one look, and a walk that takes longer
+    /// than the next notices are away is not followed by one for each of them. Says why to end, if told to.
+    pub(super) fn take_turn(&mut self) -> Option<Stop> {
+        self.empty_inbox();
+        let hints = self.take_hints();
+        // Who is to end does not begin another walk.
+        if !self.waiting.iter().any(|message| matches!(message, Message::Stop(_))) {
+            self.look(hints);
         }
-        self.notice(&mut paths);
-        if let Some(message) = next {
-            self.waiting.push_front(message);
-        }
-    }
-
-    fn notice(&mut self, paths: &mut Vec<std::path::PathBuf>) {
-        if paths.is_empty() {
-            return;
-        }
-        paths.sort();
-        paths.dedup();
-        self.tell(Event::PathsNoticed(std::mem::take(paths)));
-    }
-
-    fn receive(&mut self, message: Message) {
-        match message {
-            Message::Paths(mut paths) => self.notice(&mut paths),
-            Message::Everything(why) => self.tell(Event::EverythingNoticed(why)),
-            Message::Git => self.tell(Event::GitNoticed),
+        match self.waiting.pop_front()? {
+            Message::Stop(why) => return Some(why),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::Visit(visit) => visit(self),
-            // Handled by `run`; put back so that it is.
-            Message::Stop(why) => self.waiting.push_front(Message::Stop(why)),
+            // None is left among those that wait, but taken it would be as good as any.
+            hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
+                let mut hints = Hints::default();
+                hints.add(hint);
+                self.look(hints);
+            }
+        }
+        None
+    }
+
+    fn take_hints(&mut self) -> Hints {
+        let mut hints = Hints::default();
+        let messages = std::mem::take(&mut self.waiting);
+        self.waiting = messages.into_iter().filter_map(|message| hints.add(message)).collect();
+        hints
+    }
+
+    fn look(&mut self, hints: Hints) {
+        let Hints { mut paths, everything, why, git } = hints;
+        if git {
+            self.tell(Event::GitNoticed);
+        }
+        if !paths.is_empty() {
+            paths.sort();
+            paths.dedup();
+            self.tell(Event::PathsNoticed(paths));
+        }
+        if everything {
+            self.tell(Event::EverythingNoticed(why));
         }
     }
 
-    fn finish(&mut self, why: Stop) {
-        self.end_turn();
+    pub(super) fn finish(&mut self, why: Stop) {
+        if why == Stop::Asked {
+            self.end_turn();
+        }
         let at = self.now();
         let data =
             json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
-        // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
-        if let Some(store) = &mut self.ports.store {
-            let _ = store.save_seen(&[], at);
+        // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
+        if why == Stop::LockLost {
+            return;
         }
+        // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
+        if let Some(store) = &mut self.ports.store
+            && let Err(error) = store.save_seen(&[], at)
+        {
+            tracing::warn!(%error, "the time of the end could not be kept");
+        }
+    }
+}
+
+impl Hints {
+    /// Takes in what a message hints at; gives back one that is no hint.
+    fn add(&mut self, message: Message) -> Option<Message> {
+        match message {
+            Message::Paths(more) => self.paths.extend(more),
+            Message::Everything(why) => {
+                self.everything = true;
+                self.why = self.why.take().or(why);
+            }
+            Message::Git => self.git = true,
+            other => return Some(other),
+        }
+        None
     }
 }

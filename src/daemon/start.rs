@@ -52,6 +52,7 @@ impl Host {
             None => (None, crate::domain::ledger::SavedLedger::default()),
         };
         let now = (ports.clock)();
+        let (pods, ended_pods) = registered_pods(&ports);
         let adopted = running_turn(&ports);
         if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
@@ -66,7 +67,8 @@ impl Host {
             recorded: recorded.map(|r| r.seen),
             ledger,
             adopted,
-            pods: live_pods(&ports),
+            pods,
+            ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
         // From here on this workspace has been watched once, whatever tickets it has.
@@ -88,6 +90,7 @@ impl Host {
             Found::All => ports.tickets.scan()?,
             Found::Only(files) => files,
         };
+        let (pods, ended_pods) = registered_pods(&ports);
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
@@ -98,7 +101,8 @@ impl Host {
             recorded_at: None,
             ledger: crate::domain::ledger::SavedLedger::default(),
             adopted: None,
-            pods: live_pods(&ports),
+            pods,
+            ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
         let (mail, inbox) = mpsc::channel();
@@ -129,7 +133,6 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
-            makes_up: false,
             turn: None,
             store_trouble: None,
             failed_deliveries: 0,
@@ -155,13 +158,13 @@ fn running_turn(ports: &Ports) -> Option<RunningTurn> {
     }
 }
 
-/// The registered Pods whose processes are still alive.
-fn live_pods(ports: &Ports) -> Vec<Pod> {
+/// The registered Pods: those whose processes are still alive, and the others.
+fn registered_pods(ports: &Ports) -> (Vec<Pod>, Vec<Pod>) {
     match ports.state.pods() {
-        Ok(pods) => pods.into_iter().filter(|pod| ports.processes.is_alive(&pod.process)).collect(),
+        Ok(pods) => pods.into_iter().partition(|pod| ports.processes.is_alive(&pod.process)),
         Err(error) => {
             tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
-            Vec::new()
+            (Vec::new(), Vec::new())
         }
     }
 }

@@ -76,9 +76,20 @@ pub struct AcceptRequest {
     pub actor: Actor,
 }
 
+/// What a move or an acceptance did.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// The ticket before.
+    pub before: Ticket,
+    /// The ticket now.
+    pub after: Ticket,
+    /// What did not go as it should, though the move is made.
+    pub remarks: Vec<String>,
+}
+
 impl Host {
     /// Moves a ticket by the lifecycle's rules. To `inprogress` without force it is [`Host::accept`].
-    pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<(Ticket, Ticket), VerbError> {
+    pub fn move_ticket(&mut self, request: &MoveRequest) -> Result<Moved, VerbError> {
         if request.to == State::Inprogress && !request.force {
             let accept = AcceptRequest {
                 id: request.id.clone(),
@@ -86,7 +97,7 @@ impl Host {
                 way: Way::Move,
                 actor: request.actor.clone(),
             };
-            return self.accept(&accept).map(|(before, after, _)| (before, after));
+            return self.accept(&accept).map(|(moved, _)| moved);
         }
         let path = self.writable(&request.id)?;
         let now = self.now();
@@ -98,12 +109,13 @@ impl Host {
         let forced = if request.force { " (forced)" } else { "" };
         let reason = request.reason.as_deref().map(|r| format!(": {r}")).unwrap_or_default();
         let note = format!("{} STATE {from} -> {} by {}{forced}{reason}", clock(now), request.to, request.by);
-        self.written(&path, after.clone(), request.actor.clone(), Some(&note));
-        Ok((before, after))
+        let remarks = self.noted(&path, &note);
+        self.written(after.clone(), request.actor.clone());
+        Ok(Moved { before, after, remarks })
     }
 
     /// Accepts a ticket: under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
-    pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Ticket, Ticket, Acceptance), VerbError> {
+    pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Moved, Acceptance), VerbError> {
         let path = self.writable(&request.id)?;
         let lock = self.ports.state.accept_lock();
         let _lock = lock.map_err(|error| VerbError::Failed(format!("the accept lock could not be taken: {error}")))?;
@@ -121,16 +133,18 @@ impl Host {
         let before = before.unwrap_or_else(|| after.clone());
         let from = before.state.map_or("an unreadable state", State::as_str);
         let note = format!("{} STATE {from} -> inprogress by {}: accepted", clock(now), request.by);
-        self.written(&path, after.clone(), request.actor.clone(), Some(&note));
-        Ok((before, after, proof))
+        let remarks = self.noted(&path, &note);
+        self.written(after.clone(), request.actor.clone());
+        Ok((Moved { before, after, remarks }, proof))
     }
 
     /// Sets frontmatter keys other than the state.
     pub fn set_keys(&mut self, id: &TicketId, changes: &[Change], actor: Actor) -> Result<(Ticket, Ticket), VerbError> {
-        changes.iter().try_for_each(|change| settable(change.key()))?;
+        let state_key = self.ports.tickets.state_key();
+        changes.iter().try_for_each(|change| settable(change.key(), state_key))?;
         let path = self.writable(id)?;
         let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
-        self.written(&path, after.clone(), actor, None);
+        self.written(after.clone(), actor);
         Ok((before, after))
     }
 
@@ -143,7 +157,7 @@ impl Host {
             })?;
         match self.ports.tickets.read(&path) {
             Entry::Ticket(ticket) => {
-                self.written(&path, ticket.clone(), actor, None);
+                self.written(ticket.clone(), actor);
                 Ok(ticket)
             }
             _ => Err(VerbError::Failed(format!("{} was written and cannot be read back", path.display()))),
@@ -214,13 +228,14 @@ impl Host {
         others.flat_map(|id| backlog.paths_of(id)).cloned().collect()
     }
 
-    /// Frontmatter first, thread after: a crash between the two leaves a missing note, never a false one.
-    fn written(&mut self, path: &Path, ticket: Ticket, by: Actor, note: Option<&str>) {
-        if let Some(note) = note
-            && let Err(error) = self.ports.tickets.note(path, note)
-        {
-            tracing::warn!(%error, path = %path.display(), "the note could not be added to the thread");
-        }
+    /// Frontmatter first, thread after: a crash between the two leaves a missing note, never a false one. A note that
+    /// cannot be written undoes nothing, but whoever asked is told.
+    fn noted(&self, path: &Path, note: &str) -> Vec<String> {
+        let failed = |error| format!("the note could not be added to the thread of {}: {error}", path.display());
+        self.ports.tickets.note(path, note).err().map(failed).into_iter().collect()
+    }
+
+    fn written(&mut self, ticket: Ticket, by: Actor) {
         self.tell(Event::TicketWritten { ticket, by });
     }
 }

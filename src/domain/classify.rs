@@ -99,7 +99,7 @@ pub enum Evidence {
     DeadPod {
         /// Its role.
         role: String,
-        /// When it ended.
+        /// When it ended, or a daemon that started found it ended.
         at: Timestamp,
     },
     /// An awaited step past its due time.

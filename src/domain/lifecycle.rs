@@ -139,10 +139,11 @@ pub fn entry_unstamped(ticket: &Ticket, since: Timestamp, now: Timestamp) -> boo
     !ticket.stamps.queued_at.is_some_and(|at| at + chrono::TimeDelta::seconds(1) >= since && at <= now + slack)
 }
 
-/// Whether `set` may change a key: the state goes by moves, an acceptance is recorded by `accept` alone.
-pub fn settable(key: &str) -> Result<(), Refusal> {
+/// Whether `set` may change a key: the state, whatever its key in the files is, goes by moves; an acceptance is recorded
+/// by `accept` alone.
+pub fn settable(key: &str, state_key: &str) -> Result<(), Refusal> {
     match key {
-        "state" => {
+        _ if key == "state" || key == state_key => {
             Err(Refusal::new("the state is changed by `yoi move`, not by a bare edit").hint("yoi move ID STATE"))
         }
         "accepted_by" | "accepted_at" => {

@@ -19,7 +19,7 @@ pub mod obstruction;
 pub mod policy;
 pub mod refusal;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub mod ticket;
 pub mod worklist;
 pub mod workset;

@@ -16,14 +16,28 @@ pub const PATIENCE: TimeDelta = TimeDelta::seconds(60);
 pub struct Obstruction {
     /// In words.
     pub what: String,
-    /// When a ticket file last changed under it.
-    pub last_change: Timestamp,
+    last_change: Timestamp,
+    /// The patience is over: it does not begin anew with what changes later under the same obstacle.
+    waited_out: bool,
 }
 
 impl Obstruction {
+    /// Just seen to stand in the way.
+    pub fn new(what: String, now: Timestamp) -> Self {
+        Self { what, last_change: now, waited_out: false }
+    }
+
     /// Whether files are still left unread; afterwards reading goes on, while yoi's own writes wait for its end.
-    pub fn holds_reading(&self, now: Timestamp) -> bool {
-        now - self.last_change < PATIENCE
+    pub fn holds_reading(&mut self, now: Timestamp) -> bool {
+        // A clock set back must not make the wait longer.
+        self.last_change = self.last_change.min(now);
+        self.waited_out |= now - self.last_change >= PATIENCE;
+        !self.waited_out
+    }
+
+    /// A ticket file changed under it.
+    pub fn changed(&mut self, now: Timestamp) {
+        self.last_change = now;
     }
 }
 
@@ -32,4 +46,28 @@ pub fn refuse_write(what: &str) -> Refusal {
     let passing = what.contains("index.lock");
     let refusal = Refusal::new(format!("{what}: ticket files are not written meanwhile"));
     Refusal { passing, ..refusal.hint("finish it (or end it), then try again") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sample::at;
+
+    #[test]
+    fn reading_waits_until_a_minute_after_the_last_change_and_then_goes_on() {
+        let mut merge = Obstruction::new("a merge".into(), at(0));
+        assert!(merge.holds_reading(at(59)));
+        merge.changed(at(59));
+        assert!(merge.holds_reading(at(118)));
+        assert!(!merge.holds_reading(at(119)));
+        merge.changed(at(120));
+        assert!(!merge.holds_reading(at(120)), "what changes later does not hold it up again");
+    }
+
+    #[test]
+    fn a_clock_set_back_makes_the_wait_no_longer() {
+        let mut merge = Obstruction::new("a merge".into(), at(0));
+        assert!(merge.holds_reading(at(-3600)));
+        assert!(!merge.holds_reading(at(-3540)));
+    }
 }

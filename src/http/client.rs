@@ -18,7 +18,7 @@ use crate::api::request::Request;
 
 /// How long a daemon may take to answer at all before it counts as stuck (DESIGN.md 8).
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long an answer may take once the daemon has shown that it is alive.
+/// How long an answer may take once [`Client::check`] has shown that the daemon is alive.
 const LONG_PATIENCE: Duration = Duration::from_mins(1);
 
 /// A connection to a daemon.
@@ -72,7 +72,7 @@ impl Client {
         let socket = self.socket.clone();
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
-            let mut response = sender.send_request(request).await.map_err(|error| gone(&socket, &error))?;
+            let mut response = send(sender, &socket, request).await?;
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
                 // A daemon that ends breaks the stream off.
@@ -108,7 +108,7 @@ impl Client {
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
             let answered = tokio::time::timeout(patience, async {
-                let response = sender.send_request(request).await.map_err(|error| gone(&socket, &error))?;
+                let response = send(sender, &socket, request).await?;
                 read(&socket, response).await
             });
             answered.await.unwrap_or_else(|_| {
@@ -119,6 +119,16 @@ impl Client {
             })
         })
     }
+}
+
+/// One request after another on the same connection: the next is sent when the last answer has been taken.
+async fn send(
+    sender: &mut http1::SendRequest<Full<Bytes>>,
+    socket: &Path,
+    request: HttpRequest<Full<Bytes>>,
+) -> Result<Response<Incoming>, Failure> {
+    sender.ready().await.map_err(|error| gone(socket, &error))?;
+    sender.send_request(request).await.map_err(|error| gone(socket, &error))
 }
 
 async fn read(socket: &Path, response: Response<Incoming>) -> Result<Value, Failure> {

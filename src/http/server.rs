@@ -15,9 +15,9 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_stream::StreamExt;
-use tokio_stream::wrappers::UnboundedReceiverStream;
+use tokio_stream::wrappers::ReceiverStream;
 
 use crate::api;
 use crate::api::failure::{Failure, FailureKind};
@@ -82,7 +82,10 @@ async fn visit<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let (answer, answered) = oneshot::channel();
     let message = Message::Visit(Box::new(move |host| {
-        let _ = answer.send(call(host));
+        // Who has been told that there is no answer must not find it carried out after all.
+        if !answer.is_closed() {
+            let _ = answer.send(call(host));
+        }
     }));
     mail.send(message).map_err(|_| Failure::failed("the daemon is stopping"))?;
     match tokio::time::timeout(PATIENCE, answered).await {
@@ -131,45 +134,40 @@ struct Wanted {
 
 /// The history after a number, then what is appended to it, as Server-Sent Events whose ids are the numbers.
 async fn events(State(mail): State<Sender<Message>>, UrlQuery(wanted): UrlQuery<Wanted>) -> Response {
-    let (tell, told) = mpsc::unbounded_channel::<i64>();
-    let (lines, stream) = mpsc::unbounded_channel();
-    let registered = visit(&mail, move |host| {
-        // What is there already is handed over by the first look.
-        let _ = tell.send(0);
-        host.listen(Box::new(move |newest| tell.send(newest).is_ok()));
-    })
-    .await;
+    // Only the newest number counts, and a reader that does not keep up is waited for: neither grows.
+    let (tell, told) = watch::channel(0_i64);
+    let (lines, stream) = mpsc::channel(CHUNK);
+    let registered = visit(&mail, move |host| host.listen(Box::new(move |newest| tell.send(newest).is_ok()))).await;
     if let Err(failure) = registered {
         return answer(Err(failure));
     }
     tokio::spawn(pass_on(mail, wanted, told, lines));
-    let stream = UnboundedReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
+    let stream = ReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
     Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
 }
 
-async fn pass_on(
-    mail: Sender<Message>,
-    wanted: Wanted,
-    mut told: mpsc::UnboundedReceiver<i64>,
-    lines: mpsc::UnboundedSender<SseEvent>,
-) {
+async fn pass_on(mail: Sender<Message>, wanted: Wanted, mut told: watch::Receiver<i64>, lines: mpsc::Sender<SseEvent>) {
     let mut last = wanted.after.unwrap_or(0);
     let ticket = wanted.ticket.map(TicketId::new);
-    while told.recv().await.is_some() {
+    // What is there already is handed over by the first look.
+    loop {
         loop {
-            let query = Query { after: Some(last), ticket: ticket.clone(), ..Query::default() };
+            let query = Query { after: Some(last), ticket: ticket.clone(), oldest: Some(CHUNK), ..Query::default() };
             let read = move |host: &mut Host| host.ports().store.as_ref().map(|store| store.records(&query));
-            let Ok(Some(Ok(mut records))) = visit(&mail, read).await else { return };
-            records.truncate(CHUNK);
+            let Ok(Some(Ok(records))) = visit(&mail, read).await else { return };
             let Some(newest) = records.last().map(|stored| stored.seq) else { break };
             last = newest;
             for stored in records {
                 let id = stored.seq.to_string();
                 let data = serde_json::to_string(&api::event(stored)).unwrap_or_default();
-                if lines.send(SseEvent::default().id(id).data(data)).is_err() {
+                if lines.send(SseEvent::default().id(id).data(data)).await.is_err() {
                     return;
                 }
             }
+        }
+        tokio::select! {
+            changed = told.changed() => if changed.is_err() { return },
+            () = lines.closed() => return,
         }
     }
 }

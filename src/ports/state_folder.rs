@@ -37,6 +37,6 @@ pub trait StateFolder: Send + Sync {
     /// Where the turn's output goes.
     fn kick_log(&self, kick: &KickId) -> PathBuf;
 
-    /// The workspace's accept lock, waited for: held from the first gate to the record (DESIGN.md 6.1).
+    /// The workspace's accept lock, waited for, but not without end: held from the first gate to the record (DESIGN.md 6.1).
     fn accept_lock(&self) -> io::Result<Box<dyn Held>>;
 }

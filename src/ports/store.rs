@@ -53,6 +53,8 @@ pub struct Query {
     pub since: Option<Timestamp>,
     /// Only the newest so many of them (still oldest first).
     pub newest: Option<usize>,
+    /// Only the oldest so many of them: a part of a long history at a time. Goes before `newest`.
+    pub oldest: Option<usize>,
 }
 
 /// What was last recorded of the tickets.

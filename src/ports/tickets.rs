@@ -74,6 +74,9 @@ pub trait Tickets: Send + Sync {
         decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
     ) -> Result<(Ticket, Ticket), EditError>;
 
+    /// The key that holds the state in the files.
+    fn state_key(&self) -> &str;
+
     /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;
 

@@ -2,7 +2,7 @@
 //!
 //! Must not know: the current time, the machine's time zone (a text without a zone is UTC). DESIGN.md 2.1.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
 use crate::domain::ticket::Timestamp;
 
@@ -27,6 +27,9 @@ const ZONED: [&str; 6] = [
     "%Y-%m-%d %H:%M%#z",
 ];
 const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+/// As RFC 3339 has them. chrono reads years far beyond, up to the last moment that it can count: adding to that one is a
+/// panic.
+const YEARS: std::ops::RangeInclusive<i32> = 0..=9999;
 const DATES: [&str; 2] = ["%Y-%m-%d", "%Y/%m/%d"];
 
 /// Reads one timestamp.
@@ -43,7 +46,7 @@ pub fn read(text: &str) -> Reading {
     let local = || LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(bare, form).ok());
     let date = || DATES.iter().find_map(|form| NaiveDate::parse_from_str(text, form).ok()?.and_hms_opt(0, 0, 0));
     let found = zoned().or_else(|| local().or_else(date).map(|naive| naive.and_utc()));
-    found.map_or(Reading::Unreadable, Reading::Odd)
+    found.filter(|moment| YEARS.contains(&moment.year())).map_or(Reading::Unreadable, Reading::Odd)
 }
 
 #[cfg(test)]
@@ -70,6 +73,11 @@ mod tests {
         check("2026-11-30 08:00:00", "odd 2026-11-30T08:00:00Z");
         check("2016-12-15", "odd 2016-12-15T00:00:00Z");
         check("12345-01-01T00:00:00Z", "unreadable");
+        // Moments at the end of what can be counted: an hour later is nothing that can be.
+        check("+262142-12-31 23:59:59", "unreadable");
+        check("-262143-01-01", "unreadable");
+        check("+10000-01-01", "unreadable");
+        check("9999-12-31 23:59:59", "odd 9999-12-31T23:59:59Z");
         check("2026-02-30T08:00:00Z", "unreadable");
         check("2026-02-30", "unreadable");
         check("yesterday", "unreadable");

@@ -93,3 +93,16 @@ fn escapes_in_a_command_are_shown_harmlessly() {
     (exit 0)
     "#);
 }
+
+#[test]
+fn where_trust_cannot_be_read_nothing_is_trusted_and_everything_else_works() {
+    let mut bench = Bench::with_git();
+    bench.write("work/.yoi/config.toml", ORCHESTRATED);
+    bench.write("work/tickets/a.md", "---\ntitle: A\nstate: ready\n---\n");
+    bench.set("HOME", "");
+    bench.set("XDG_STATE_HOME", "");
+    assert_eq!(bench.yoi("work", "list --json").json()["tickets"][0]["id"], "a");
+    assert_eq!(bench.yoi("work", "move a queued").code, 0);
+    let asked = bench.yoi("work", "trust");
+    assert!(asked.code == 1 && asked.stderr.contains("HOME"), "{asked}");
+}

@@ -1,5 +1,12 @@
 //! What people read: lists, hints for ids that are not there, what is said of an Orchestrator that cannot be started.
 
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
 use crate::support::Bench;
 
 /// A workspace whose tickets are as people write them.
@@ -80,4 +87,58 @@ fn what_set_breaks_is_said() {
     assert_eq!((answer.code, answer.stdout.as_str()), (0, ""));
     assert!(answer.stderr.contains("tickets/schema.md:4:11: `high` is not a priority"), "{answer}");
     assert!(bench.yoi("work", "set priority=P1").stderr.contains("stands where its id belongs"));
+}
+
+/// What a program prints on a terminal of so many columns.
+fn on_a_terminal(mut command: Command, columns: u16) -> String {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&theirs, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let mut child = command.stdin(Stdio::null()).stdout(theirs).stderr(Stdio::null()).spawn().unwrap();
+    drop(command);
+    let (mut text, mut read) = (Vec::new(), [0; 4096]);
+    let mut ours = File::from(ours);
+    // When nobody has the other end any more, reading is an error.
+    while let Ok(n @ 1..) = ours.read(&mut read) {
+        text.extend_from_slice(&read[..n]);
+    }
+    child.wait().unwrap();
+    String::from_utf8(text).unwrap().replace("\r\n", "\n").replace('\u{1b}', "^")
+}
+
+#[test]
+fn a_terminal_gets_colours_and_lines_that_fit() {
+    let mut bench = backlog();
+    bench.set("TERM", "xterm");
+    let on = |bench: &Bench, line: &str| {
+        let mut command = bench.command("work");
+        command.args(line.split(' '));
+        on_a_terminal(command, 46)
+    };
+    insta::assert_snapshot!(on(&bench, "list --state queued"), @r"
+    ^[2mID^[0m     ^[2mSTATE^[0m       ^[2mPRI^[0m  ^[2mTITLE^[0m
+    login  ^[36mnew_queued^[0m  P2   Login
+        ^[2mheld: depends on `schema`, which is ready;^[0m
+        ^[2mand 1 more^[0m
+
+    ^[31m1 file not readable as tickets:^[0m
+      tickets/broken.md:2:9: a colon (`:`) inside an unquoted value: put quotes around the value
+    ");
+    assert!(on(&bench, "doctor").contains("^[32mok     ^[0m 3 tickets read"));
+    assert!(on(&bench, "status").contains("^[33mnot running"));
+    assert!(!on(&bench, "list --json").contains('^'), "JSON is for programs, wherever it goes");
+    assert!(!bench.yoi("work", "list").stdout.contains('\u{1b}'), "no terminal, no colour");
+    bench.set("NO_COLOR", "1");
+    insta::assert_snapshot!(on(&bench, "list --state queued"), @r"
+    ID     STATE       PRI  TITLE
+    login  new_queued  P2   Login
+        held: depends on `schema`, which is ready;
+        and 1 more
+
+    1 file not readable as tickets:
+      tickets/broken.md:2:9: a colon (`:`) inside an unquoted value: put quotes around the value
+    ");
 }

@@ -45,7 +45,7 @@ fn ids() {
     (exit 1)
     $ yoi move login ready
     ! yoi: there is no ticket `login`
-    !   hint: the whole id is wanted here: `login-form` or `login-page`
+    !   hint: where something is written it takes the whole id: login-form, login-page
     (exit 3)
     $ yoi why twice
     ! yoi: `twice` cannot be read
@@ -281,7 +281,6 @@ fn the_daemon_is_needed() {
     !   hint: start it with `yoi up`
     (exit 4)
     $ yoi events --follow
-    ! (nothing of the kind has happened yet)
     ! yoi: this needs the daemon of [BENCH]/work, and it is not running
     !   hint: start it with `yoi up`
     (exit 4)

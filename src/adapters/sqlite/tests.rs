@@ -59,7 +59,9 @@ fn contract<S: Store>(mut store: S, reopen: impl Fn(S) -> S) {
         (Query { since: Some(at(15) + TimeDelta::nanoseconds(1)), ..query.clone() }, vec![16]),
         (Query { newest: Some(0), ..query.clone() }, vec![]),
         (Query { newest: Some(2), ..query.clone() }, vec![15, 16]),
-        (Query { after: Some(4), ticket: of("a"), since: Some(at(8)), newest: Some(2) }, vec![13, 16]),
+        (Query { after: Some(4), ticket: of("a"), since: Some(at(8)), newest: Some(2), oldest: None }, vec![13, 16]),
+        (Query { oldest: Some(2), ..query.clone() }, vec![1, 2]),
+        (Query { ticket: of("a"), after: Some(12), oldest: Some(1), ..query.clone() }, vec![13]),
     ];
     for (query, expected) in table {
         assert_eq!(seqs(&store, &query), expected, "{query:?}");

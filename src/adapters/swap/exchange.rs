@@ -56,7 +56,7 @@ impl<'p> Place<'p> {
         }
         let came_out = temporary.path().to_owned();
         self.displaced.push(temporary);
-        let theirs = files::read(&came_out)?;
+        let theirs = files::read_whole(&came_out)?;
         File::open(self.folder)?.sync_all()?;
         // What earlier rounds displaced is part of what is on disk now; what this one displaced only if it was expected.
         let kept = usize::from(theirs != expected);
@@ -66,7 +66,7 @@ impl<'p> Place<'p> {
 
     /// Without an exchange: the file is read once more and replaced if it is still the expected one.
     fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<Outcome> {
-        let theirs = files::read(self.path)?;
+        let theirs = files::read_whole(self.path)?;
         if theirs != expected {
             return Ok(Outcome::Changed(theirs));
         }

@@ -124,6 +124,15 @@ fn a_text_that_cannot_be_edited_any_more_is_left_as_the_other_writer_made_it() {
 }
 
 #[test]
+fn a_text_longer_than_any_ticket_is_put_back_whole() {
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let long = ticket("ready", &"longer than a ticket may be\n".repeat(200_000));
+    assert!(matches!(bench.set_state_while(&[&long]), Err(SwapError::Unsafe(_))));
+    assert!(bench.text() == long, "{} bytes of {}", bench.text().len(), long.len());
+    assert_eq!(bench.names(), ["t.md"]);
+}
+
+#[test]
 fn a_decision_that_refuses_on_the_newest_text_leaves_it() {
     let bench = Bench::new(&ticket("ready", "b\n"));
     let mut first = true;

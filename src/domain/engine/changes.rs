@@ -79,20 +79,23 @@ impl Engine {
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);
         }
+        let mut stamping = false;
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
             let entered = from != Some(State::Queued);
             if entered || cleared {
                 let former = before.filter(|_| entered).and_then(|t| t.stamps.queued_at);
-                self.entered_queue(ticket, by, former, cleared, now);
+                stamping = self.entered_queue(ticket, by, former, cleared, now);
             } else if *by == Actor::Unknown
                 && let Some(before) = before
             {
                 self.keep_stamped(before, ticket, now);
             }
         }
-        if from != to || before.map(needs_human) != after.map(needs_human) {
-            // Whoever took `needs-human` off, the ticket may be on the list now.
-            self.stirred = true;
+        let moved = from != to || before.map(needs_human) != after.map(needs_human);
+        // Whoever took `needs-human` off, the ticket may be on the list now.
+        self.stirred |= moved;
+        // An entry counts as seen when it is stamped: if that fails, the next daemon finds it again.
+        if !stamping && (moved || *by == Actor::Daemon) {
             let seen = after.map(|ticket| last_seen(ticket, now));
             self.want(Effect::SaveSeen(vec![(diff.id.clone(), seen)]));
         }
@@ -187,19 +190,28 @@ impl Engine {
     }
 
     /// A ticket entered `queued`, by whatever way: it is stamped unless whoever moved it did so.
-    /// `former` is the stamp it had before.
-    fn entered_queue(&mut self, ticket: &Ticket, by: &Actor, former: Option<Timestamp>, cleared: bool, now: Timestamp) {
+    /// `former` is the stamp it had before. Returns whether it is to be stamped.
+    fn entered_queue(
+        &mut self,
+        ticket: &Ticket,
+        by: &Actor,
+        former: Option<Timestamp>,
+        cleared: bool,
+        now: Timestamp,
+    ) -> bool {
         self.reach_boundary(Boundary::TicketQueued);
         // A stamp that was there before the entry is not the entry's, however young it is.
         let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);
         let since = (now - NOTICE_SLACK).max(after_former.unwrap_or_default());
-        if cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now) {
+        let stamping = cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now);
+        if stamping {
             let by = match by {
                 Actor::Somebody(name) => name.clone(),
                 _ => self.editor_name.clone(),
             };
             self.want(Effect::StampQueued { path: ticket.path.clone(), by, since, always: cleared });
         }
+        stamping
     }
 
     fn name_of(&self, by: &Actor) -> String {

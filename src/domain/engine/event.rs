@@ -65,15 +65,14 @@ pub struct RunningTurn {
 pub struct KickId(pub String);
 
 impl KickId {
-    /// The name of a session's n-th kick.
-    pub fn new(session: &str, number: u64) -> Self {
+    /// The n-th kick of a session.
+    pub(super) fn of(session: &str, number: u64) -> Self {
         Self(format!("{session}-{number}"))
     }
 
-    /// Which of its session's kicks it is; 0 where it is none of them.
-    pub fn number(&self, session: &str) -> u64 {
-        let number = self.0.strip_prefix(session).and_then(|rest| rest.strip_prefix('-'));
-        number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    /// Its number within the session; None where it is another session's.
+    pub(super) fn number_in(&self, session: &str) -> Option<u64> {
+        self.0.strip_prefix(session)?.strip_prefix('-')?.parse().ok()
     }
 }
 
@@ -98,6 +97,8 @@ pub struct Start {
     pub adopted: Option<RunningTurn>,
     /// Role Pods that are still alive.
     pub pods: Vec<Pod>,
+    /// Role Pods that were registered, and whose processes have ended meanwhile.
+    pub ended_pods: Vec<Pod>,
     /// The main worktree.
     pub dirty: Dirty,
     /// The name that an edit in an editor is recorded under (git's `user.name`).
@@ -125,8 +126,8 @@ pub enum Event {
     Started(Box<Start>),
     /// The watcher saw something at these paths: a hint to read again, no truth.
     PathsNoticed(Vec<PathBuf>),
-    /// The watcher cannot say what changed.
-    EverythingNoticed(String),
+    /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
+    EverythingNoticed(Option<String>),
     /// These files were read. `full`: nothing else is there.
     FilesRead {
         /// Path and what is there.

@@ -118,8 +118,11 @@ impl Engine {
         }
     }
 
-    pub(super) fn everything_noticed(&mut self, why: &str, now: Timestamp) {
-        self.record(RecordKind::WatcherRescan, None, json!({"why": why}), now);
+    pub(super) fn everything_noticed(&mut self, why: Option<&str>, now: Timestamp) {
+        // A look by the clock is no event: every two seconds one would be all that history holds.
+        if let Some(why) = why {
+            self.record(RecordKind::WatcherRescan, None, json!({"why": why}), now);
+        }
         self.want(Effect::ReadAll);
     }
 

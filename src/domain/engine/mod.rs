@@ -106,7 +106,7 @@ impl Engine {
         match event {
             Event::Started(start) => self.start(*start, now),
             Event::PathsNoticed(paths) => self.paths_noticed(paths, now),
-            Event::EverythingNoticed(why) => self.everything_noticed(&why, now),
+            Event::EverythingNoticed(why) => self.everything_noticed(why.as_deref(), now),
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),

@@ -1,6 +1,6 @@
 //! The start of a daemon: what it finds, what happened while none was running (DESIGN.md 2.4, 5).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
@@ -44,15 +44,20 @@ impl Engine {
         self.work_set = WorkSet::new(start.adopted.as_ref().map_or(start.session, |turn| turn.session.clone()));
         let adopted = start.adopted.is_some();
         if let Some(turn) = start.adopted {
+            // The session goes on, and with it the numbers of its kicks: each names a log, a file and events.
+            self.kicks = turn.kick.number_in(&turn.session).unwrap_or_default();
             self.want(Effect::WatchTurn(turn.kick.clone(), turn.process.clone()));
-            // The session goes on, and so do its kicks' numbers: no two kicks have one name.
-            self.kicks = turn.kick.number(&turn.session);
             self.orchestrator = Orchestrator::Busy(Turn::adopted(turn));
         } else {
             self.orchestrator = Orchestrator::Idle { since: now };
         }
         let data = json!({"session": self.work_set.session, "adopted_turn": adopted});
         self.record(RecordKind::DaemonStarted, None, data, now);
+        for pod in start.ended_pods {
+            let id = pod.id.clone();
+            self.facts.pods.insert(id.clone(), pod);
+            self.pod_ended(&id, now);
+        }
         self.catch_up(start.recorded, start.recorded_at, now);
         match (&self.reach, adopted) {
             // An adopted turn is found at work: an automatic boundary (5, "A start of the daemon").
@@ -87,6 +92,8 @@ impl Engine {
                 entered.push((ticket.id.clone(), ticket.path.clone(), since, cleared));
             }
         }
+        // An entry counts as seen when it is stamped: if that fails, the next daemon finds it again.
+        let unseen: BTreeSet<_> = entered.iter().map(|(id, ..)| id.clone()).collect();
         for (id, path, since, always) in entered {
             let data = json!({"by": self.editor_name, "while": "the daemon was not running"});
             self.record(RecordKind::IssueApproved, Some(&id), data, now);
@@ -94,10 +101,11 @@ impl Engine {
             self.want(Effect::StampQueued { path, by, since, always });
             self.reach_boundary(Boundary::TicketQueued);
         }
-        for id in unstamped {
-            let data = json!({"what": "queued without queued_at since before yoi's first start",
+        if !unstamped.is_empty() {
+            // One entry for all: a folder that is adopted may have hundreds.
+            let data = json!({"what": "queued without queued_at since before yoi's first start", "items": unstamped,
                 "do": "write queued_at into the file, or move it to ready and back to queued"});
-            self.record(RecordKind::Inbox, Some(&id), data, now);
+            self.record(RecordKind::Inbox, None, data, now);
         }
         let known = recorded.unwrap_or_default();
         for (id, last) in &known {
@@ -105,13 +113,14 @@ impl Engine {
                 self.unreadable.insert(id.clone(), Known { state: last.state, ticket: None });
             }
         }
-        self.save_all_seen(&known, now);
+        self.save_all_seen(&known, &unseen, now);
     }
 
-    fn save_all_seen(&mut self, known: &BTreeMap<TicketId, LastSeen>, now: Timestamp) {
+    fn save_all_seen(&mut self, known: &BTreeMap<TicketId, LastSeen>, but: &BTreeSet<TicketId>, now: Timestamp) {
         let mut changed: Vec<_> = self
             .backlog
             .tickets()
+            .filter(|ticket| !but.contains(&ticket.id))
             .map(|ticket| (ticket.id.clone(), last_seen(ticket, now)))
             .filter(|(id, seen)| {
                 known.get(id).is_none_or(|k| k.state != seen.state || k.needs_human != seen.needs_human)

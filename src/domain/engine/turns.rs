@@ -81,7 +81,7 @@ impl Engine {
     /// A kick is decided: everything it rests on is read again before it is delivered.
     pub(super) fn prepare(&mut self, causes: Vec<Boundary>, items: &[Item]) {
         self.kicks += 1;
-        let kick = KickId::new(&self.work_set.session, self.kicks);
+        let kick = KickId::of(&self.work_set.session, self.kicks);
         let paths = items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|t| t.path.clone()).collect();
         self.want(Effect::Refresh { kick: kick.clone(), paths });
         self.orchestrator = Orchestrator::Preparing { kick, causes };
@@ -167,8 +167,9 @@ impl Engine {
         } else if delivered && !turn.adopted {
             self.without_progress(&turn, failed.is_none(), now);
         }
-        let seconds = (now - turn.since).num_milliseconds();
-        let data = json!({"kick": kick, "ran_ms": seconds, "progress": turn.progress, "failed": failed,
+        // A clock set back meanwhile must not make it less than nothing.
+        let ran_ms = (now - turn.since).num_milliseconds().max(0);
+        let data = json!({"kick": kick, "ran_ms": ran_ms, "progress": turn.progress, "failed": failed,
             "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
         self.record(RecordKind::TurnEnded, None, data, now);
         if failed.is_some() && self.ledger.just_gave_up() {

@@ -95,7 +95,7 @@ fn outside(host: &mut Host, dice: &mut Dice) {
             host.dirty = if host.dirty == Dirty::Clean { Dirty::Changed(texts(&["x"])) } else { Dirty::Clean };
             host.tell(Event::GitNoticed);
         }
-        5 => host.tell(Event::EverythingNoticed("overflow".into())),
+        5 => host.tell(Event::EverythingNoticed(Some("overflow".into()))),
         _ => host.boundary(dice.of(&Boundary::ALL)),
     }
 }

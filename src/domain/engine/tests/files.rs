@@ -197,7 +197,7 @@ fn equal_content_is_no_change() {
         host.tell(Event::PathsNoticed(vec![PATH.into()]));
         host.run_ms(40);
     }
-    host.tell(Event::EverythingNoticed("overflow".into()));
+    host.tell(Event::EverythingNoticed(Some("overflow".into())));
     host.run(5);
     let others: Vec<_> = host.records[records..].iter().map(|r| r.kind).collect();
     assert_eq!(others, [RecordKind::WatcherRescan]);
@@ -211,7 +211,7 @@ fn a_full_walk_finds_what_was_missed() {
     host.files.remove(&std::path::PathBuf::from("tickets/b.md"));
     let entered = with(queued("c"), |t| t.stamps.queued_at = None);
     host.files.insert("tickets/c.md".into(), Entry::Ticket(sealed(entered, "0")));
-    host.tell(Event::EverythingNoticed("overflow".into()));
+    host.tell(Event::EverythingNoticed(Some("overflow".into())));
     host.run(2);
     assert!(host.engine.backlog().get(&id("b")).is_none());
     assert_eq!(host.stamped, [id("c")]);

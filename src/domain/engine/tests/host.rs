@@ -123,6 +123,7 @@ impl Host {
             ledger: self.saved.clone(),
             adopted: None,
             pods: self.pods.values().cloned().collect(),
+            ended_pods: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

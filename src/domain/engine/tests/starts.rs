@@ -2,7 +2,9 @@
 
 use chrono::TimeDelta;
 
-use super::super::{Effect, Engine, Event, KickId, LastSeen, Reach, RecordKind, RunningTurn, Start, TurnOutcome};
+use super::super::{
+    Actor, Effect, Engine, Event, KickId, LastSeen, Reach, RecordKind, RunningTurn, Start, TurnOutcome,
+};
 use super::host::Host;
 use super::scripts::lazy;
 use crate::domain::backlog::Entry;
@@ -10,7 +12,7 @@ use crate::domain::facts::{Dirty, ProcessIdentity};
 use crate::domain::kick::{Boundary, Presence};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
-use crate::domain::sample::{accepted, at, id, queued, ticket, with};
+use crate::domain::sample::{accepted, at, id, pod, queued, sealed, ticket, with};
 use crate::domain::ticket::{State, Ticket};
 
 fn stamped(name: &str, seconds: Option<i64>) -> Ticket {
@@ -63,7 +65,8 @@ fn at_the_very_first_start_nothing_is_stamped() {
     host.start(Reach::Exec, false);
     assert!(host.stamped.is_empty());
     let inbox: Vec<_> = host.records.iter().filter(|r| r.kind == RecordKind::Inbox).collect();
-    assert_eq!(inbox.iter().map(|r| r.ticket.clone()).collect::<Vec<_>>(), [Some(id("a"))], "it is in the inbox");
+    let items: Vec<_> = inbox.iter().map(|r| r.data["items"].to_string()).collect();
+    assert_eq!(items, [r#"["a"]"#], "it is in the inbox");
     assert_eq!(host.handed(0), ["b a"], "and handed over like any other");
     // It is known now, so that the next daemon does not stamp it either.
     host.restart_at(Reach::Exec, host.now);
@@ -119,6 +122,7 @@ fn start_with(adopted: Option<RunningTurn>) -> Start {
         ledger: SavedLedger::default(),
         adopted,
         pods: Vec::new(),
+        ended_pods: Vec::new(),
         dirty: Dirty::Clean,
         editor_name: "ed".into(),
     }
@@ -141,7 +145,7 @@ fn a_running_turn_is_adopted_and_not_started_twice() {
     let effects = engine.step(ended, at(300));
     let next =
         effects.iter().find_map(|e| if let Effect::Refresh { kick, .. } = e { Some(kick.0.as_str()) } else { None });
-    assert_eq!(next, Some("old-8"), "no two kicks have one name");
+    assert_eq!(next, Some("old-8"), "no kick of one session has another one's name");
     let standing = engine.summary(at(300)).standing;
     assert_eq!((standing.failures, standing.fruitless), (0, 0));
 }
@@ -161,6 +165,43 @@ fn live_pods_are_found_again() {
     host.run(1);
     host.end_pod(&id);
     assert_eq!(host.handed(kicks), ["w a"]);
+}
+
+#[test]
+fn a_pod_that_ended_while_no_daemon_ran_is_evidence() {
+    let mut engine = Engine::new(at(0));
+    let it = accepted("w");
+    let files = vec![(it.path.clone(), Entry::Ticket(it))];
+    let start = Start { files, ended_pods: vec![pod("coder-7", "coder", "w")], ..start_with(None) };
+    let effects = engine.step(Event::Started(Box::new(start)), at(0));
+    let ended = |e: &Effect| matches!(e, Effect::Record(r) if r.kind == RecordKind::AgentEnded);
+    assert!(effects.iter().any(ended) && effects.contains(&Effect::SavePods(Vec::new())));
+    let row = engine.row(engine.backlog().get(&id("w")).unwrap(), at(0));
+    let evidence: Vec<_> = row.class.unwrap().evidence.iter().map(ToString::to_string).collect();
+    assert_eq!(evidence, ["its coder Pod ended at 2026-11-30T09:00:00Z"]);
+}
+
+/// Under a merge, or on a full disk, an entry is stamped later or not at all: the next daemon finds it then.
+#[test]
+fn an_entry_is_recorded_as_seen_when_it_is_stamped() {
+    let seen = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::SaveSeen(_)));
+    let stamp = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::StampQueued { .. }));
+    let mut engine = Engine::new(at(0));
+    let before = ticket("b", State::Ready);
+    let files = vec![(before.path.clone(), Entry::Ticket(before))];
+    engine.step(Event::Started(Box::new(Start { files, ..start_with(None) })), at(0));
+    let it = stamped("b", None);
+    let entries = vec![(it.path.clone(), Entry::Ticket(it))];
+    let effects = engine.step(Event::FilesRead { entries, full: false }, at(9));
+    assert!(stamp(&effects) && !seen(&effects), "{effects:?}");
+    let written = Event::TicketWritten { ticket: sealed(stamped("b", Some(9)), ""), by: Actor::Daemon };
+    assert!(seen(&engine.step(written, at(9))));
+
+    let mut engine = Engine::new(at(0));
+    let recorded = [(id("a"), LastSeen { state: Some(State::Ready), needs_human: false, at: at(-99) })].into();
+    let start = Start { recorded: Some(recorded), ..start_with(None) };
+    let effects = engine.step(Event::Started(Box::new(start)), at(0));
+    assert!(stamp(&effects) && !seen(&effects), "{effects:?}");
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! The host between an inbox and fake ports, on a clock of its own: what it puts off, joins, and leaves alone.
+
+mod bench;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use bench::Bench;
+
+use super::{Message, MoveRequest, Stop, VerbError};
+use crate::domain::edit::Change;
+use crate::domain::engine::{Actor, KickId};
+use crate::domain::sample::{pod, queued, ticket};
+use crate::domain::ticket::State;
+
+#[test]
+fn under_an_obstacle_that_stays_reading_goes_on_after_a_minute() {
+    let mut bench = Bench::new([ticket("a", State::Ready)]);
+    bench.obstacle(Some("a rebase is under way"));
+    bench.save(queued("a"));
+    assert_eq!(bench.state("a"), Some(State::Ready), "nothing is concluded meanwhile");
+    bench.pass(61);
+    assert_eq!(bench.state("a"), Some(State::Queued), "reading has gone on");
+    bench.save(ticket("a", State::Planning));
+    assert_eq!(bench.state("a"), Some(State::Planning), "and goes on for what changes later");
+}
+
+#[test]
+fn notices_of_one_kind_that_wait_in_the_inbox_are_one() {
+    let mut bench = Bench::new([queued("a")]);
+    let (scans, probes) = (bench.scans(), bench.probes());
+    for _ in 0..50 {
+        bench.mail(Message::Everything(Some("the watcher's queue overflowed".into())));
+        bench.mail(Message::Git);
+    }
+    bench.mail(Message::Paths(vec![PathBuf::from("tickets/a.md")]));
+    bench.work();
+    assert_eq!((bench.scans() - scans, bench.probes() - probes), (1, 1));
+}
+
+#[test]
+fn whoever_moves_a_ticket_is_told_that_its_note_was_not_written() {
+    let mut bench = Bench::new([ticket("a", State::Ready)]);
+    *bench.world.notes_fail.lock().unwrap() = true;
+    let actor = Actor::Somebody("bob".into());
+    let (id, by) = ("a".into(), "bob".into());
+    let request = MoveRequest { id, to: State::Planning, by, force: false, reason: None, actor };
+    let moved = bench.host.move_ticket(&request).unwrap();
+    assert_eq!(moved.after.state, Some(State::Planning));
+    assert_eq!(moved.remarks, ["the note could not be added to the thread of tickets/a.md: the disk is full"]);
+}
+
+#[test]
+fn the_state_is_not_set_past_the_lifecycle_by_its_own_name_in_the_files() {
+    let mut bench = Bench::new([ticket("a", State::Ready)]);
+    for key in ["state", "status", "accepted_by"] {
+        let refused = bench.host.set_keys(&"a".into(), &[Change::text(key, "done")], Actor::Unknown);
+        assert!(matches!(refused, Err(VerbError::Refused(_))), "{key}");
+    }
+}
+
+#[test]
+fn who_has_lost_the_lock_leaves_the_turn_to_the_daemon_that_has_it() {
+    for (why, ended) in [(Stop::Asked, 1), (Stop::LockLost, 0)] {
+        let mut bench = Bench::new([queued("a")]);
+        bench.host.turn = Some((KickId("s-1".into()), pod("p", "orchestrator", "a").process));
+        bench.mail(Message::Stop(why));
+        assert_eq!(bench.work(), Some(why));
+        bench.host.finish(why);
+        assert_eq!(bench.world.ended.load(Ordering::Relaxed), ended, "{why:?}");
+    }
+}

@@ -1,0 +1,252 @@
+//! One host, its fake ports, and the messages it is sent: everything happens when a test says so.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::super::{About, Beginning, Host, Message, Ports, Stop};
+use crate::adapters::fakes::MemoryStore;
+use crate::domain::edit::Change;
+use crate::domain::engine::{KickId, Reach, RunningTurn};
+use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
+use crate::domain::policy::Policy;
+use crate::domain::refusal::Refusal;
+use crate::domain::sample::at;
+use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::ports::{EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets};
+
+/// What all ports share.
+pub(super) struct World {
+    files: Mutex<BTreeMap<PathBuf, Entry>>,
+    obstacle: Mutex<Option<String>>,
+    now: Mutex<Timestamp>,
+    scans: AtomicUsize,
+    probes: AtomicUsize,
+    /// Process groups that were ended.
+    pub(super) ended: AtomicUsize,
+    /// Notes fail, as on a full disk.
+    pub(super) notes_fail: Mutex<bool>,
+}
+
+/// Fake ports are one value behind several names.
+#[derive(Clone)]
+struct Fake(Arc<World>);
+
+pub(super) struct Bench {
+    pub(super) host: Host,
+    pub(super) world: Arc<World>,
+    mail: mpsc::Sender<Message>,
+}
+
+impl Bench {
+    /// A daemon without an Orchestrator that has started on these tickets.
+    pub(super) fn new(tickets: impl IntoIterator<Item = Ticket>) -> Self {
+        let files = tickets.into_iter().map(|t| (t.path.clone(), Entry::Ticket(t))).collect();
+        let world = Arc::new(World {
+            files: Mutex::new(files),
+            obstacle: Mutex::new(None),
+            now: Mutex::new(at(0)),
+            scans: AtomicUsize::new(0),
+            probes: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+            notes_fail: Mutex::new(false),
+        });
+        let (mail, inbox) = mpsc::channel();
+        let beginning = Beginning {
+            policy: Policy::default(),
+            reach: Reach::No("none is needed here".into()),
+            command: None,
+            session: "s".into(),
+        };
+        let clock = Arc::clone(&world);
+        let fake = || Fake(Arc::clone(&world));
+        let ports = Ports {
+            tickets: Arc::new(fake()),
+            store: Some(Box::new(MemoryStore::default())),
+            processes: Arc::new(fake()),
+            worktree: Arc::new(fake()),
+            state: Arc::new(fake()),
+            clock: Arc::new(move || *clock.now.lock().unwrap()),
+        };
+        let host = Host::daemon(beginning, ports, (mail.clone(), inbox), About::default()).unwrap();
+        Self { host, world, mail }
+    }
+
+    pub(super) fn obstacle(&self, what: Option<&str>) {
+        *self.world.obstacle.lock().unwrap() = what.map(str::to_owned);
+    }
+
+    /// Somebody saves a file, and the watcher notices.
+    pub(super) fn save(&mut self, ticket: Ticket) {
+        let path = ticket.path.clone();
+        self.world.files.lock().unwrap().insert(path.clone(), Entry::Ticket(ticket));
+        self.mail(Message::Paths(vec![path]));
+        self.work();
+        self.pass(1);
+    }
+
+    pub(super) fn mail(&self, message: Message) {
+        self.mail.send(message).unwrap();
+    }
+
+    /// Everything that is in the inbox; says why the daemon ends, if it was told to.
+    pub(super) fn work(&mut self) -> Option<Stop> {
+        self.host.empty_inbox();
+        while !self.host.waiting.is_empty() {
+            if let Some(why) = self.host.take_turn() {
+                return Some(why);
+            }
+            self.host.resume_put_off();
+        }
+        None
+    }
+
+    pub(super) fn pass(&mut self, seconds: i64) {
+        for _ in 0..seconds {
+            *self.world.now.lock().unwrap() += TimeDelta::seconds(1);
+            self.host.tell(crate::domain::engine::Event::Ticked);
+            self.host.resume_put_off();
+            self.work();
+        }
+    }
+
+    pub(super) fn state(&self, id: &str) -> Option<State> {
+        self.host.engine().backlog().get(&TicketId::from(id)).and_then(|ticket| ticket.state)
+    }
+
+    pub(super) fn scans(&self) -> usize {
+        self.world.scans.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn probes(&self) -> usize {
+        self.world.probes.load(Ordering::Relaxed)
+    }
+}
+
+impl Tickets for Fake {
+    fn scan(&self) -> io::Result<Vec<(PathBuf, Entry)>> {
+        self.0.scans.fetch_add(1, Ordering::Relaxed);
+        Ok(self.0.files.lock().unwrap().clone().into_iter().collect())
+    }
+
+    fn read(&self, path: &Path) -> Entry {
+        self.0.files.lock().unwrap().get(path).cloned().unwrap_or(Entry::Absent)
+    }
+
+    fn text(&self, path: &Path) -> io::Result<String> {
+        Err(io::Error::other(path.display().to_string()))
+    }
+
+    /// Of all changes only the state's is made.
+    fn edit(
+        &self,
+        path: &Path,
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError> {
+        let Entry::Ticket(before) = self.read(path) else { return Err(EditError::Absent(path.to_owned())) };
+        let changes = decide(&before).map_err(EditError::Refused)?;
+        let state = changes.iter().find_map(|change| match change {
+            Change::Set(key, value) if key == "state" => value.as_str()?.parse().ok(),
+            _ => None,
+        });
+        let after = Ticket { state: state.or(before.state), ..before.clone() };
+        self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
+        Ok((before, after))
+    }
+
+    fn state_key(&self) -> &'static str {
+        "status"
+    }
+
+    fn create(&self, id: &TicketId, _text: &str) -> io::Result<PathBuf> {
+        Err(io::Error::other(id.to_string()))
+    }
+
+    fn note(&self, _path: &Path, _note: &str) -> io::Result<()> {
+        if *self.0.notes_fail.lock().unwrap() { Err(io::Error::other("the disk is full")) } else { Ok(()) }
+    }
+}
+
+impl MainWorktree for Fake {
+    fn dirty(&self) -> Dirty {
+        self.0.probes.fetch_add(1, Ordering::Relaxed);
+        Dirty::Clean
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        self.0.obstacle.lock().unwrap().clone().map(|what| Obstacle { what })
+    }
+
+    fn user_name(&self) -> Option<String> {
+        Some("alice".into())
+    }
+}
+
+impl Processes for Fake {
+    fn identify(&self, _pid: u32) -> io::Result<ProcessIdentity> {
+        Err(io::Error::other("there are no processes here"))
+    }
+
+    fn is_alive(&self, _process: &ProcessIdentity) -> bool {
+        false
+    }
+
+    fn when_ended(&self, _process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
+        call();
+    }
+
+    fn launch(&self, _launch: Launch, _call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
+        Err(io::Error::other("nothing is started here"))
+    }
+
+    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {
+        self.0.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Nothing;
+
+impl Held for Nothing {}
+
+impl StateFolder for Fake {
+    fn pods(&self) -> io::Result<Vec<Pod>> {
+        Ok(Vec::new())
+    }
+
+    fn save_pods(&self, _pods: &[Pod]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn turn(&self) -> io::Result<Option<RunningTurn>> {
+        Ok(None)
+    }
+
+    fn save_turn(&self, _turn: Option<&RunningTurn>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write_kick(&self, kick: &KickId, _json: &str) -> io::Result<PathBuf> {
+        Ok(PathBuf::from(&kick.0))
+    }
+
+    fn remove_kick(&self, _kick: &KickId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn forget_kicks(&self, _but: Option<&KickId>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn kick_log(&self, kick: &KickId) -> PathBuf {
+        PathBuf::from(&kick.0)
+    }
+
+    fn accept_lock(&self) -> io::Result<Box<dyn Held>> {
+        Ok(Box::new(Nothing))
+    }
+}
