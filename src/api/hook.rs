@@ -68,6 +68,9 @@ fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Resu
             "`{event} --role {role}` needs --pid N: the Pod is live while that process is"
         )));
     };
+    if pid <= 1 {
+        return Err(Failure::refused(format!("process {pid} is no agent: a Pod of it would be live for ever")));
+    }
     let id = PodId(format!("{role}-{pid}"));
     if event == "gone" {
         if !host.engine().facts().pods.contains_key(&id) {

@@ -2,6 +2,7 @@
 //!
 //! Must not know: any rule of its own.
 
+mod caller;
 mod config;
 mod context;
 mod demo;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use super::caller::By;
 use super::{Outcome, context::Context, output};
-use crate::api::request::{Caller, Request};
+use crate::api::request::Request;
 use crate::api::view::MoveView;
 
 /// What the help says below the options.
@@ -23,18 +24,14 @@ pub struct Arguments {
     id: String,
     /// planning, ready, queued, inprogress, done or closed
     state: String,
-    /// The name to record (before it: YOI_BY, then git's user.name)
-    #[arg(long, env = "YOI_BY", value_name = "NAME")]
-    by: Option<String>,
     /// Past the rules; needs --reason
     #[arg(long)]
     force: bool,
     /// Why, for the ticket's thread
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// The Orchestrator's session
-    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    #[command(flatten)]
+    by: By,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -45,12 +42,8 @@ pub struct Arguments {
 pub struct AcceptArguments {
     /// Its exact id
     id: String,
-    /// The name to record (before it: YOI_BY; in the Orchestrator's session `orchestrator`, else git's user.name)
-    #[arg(long, env = "YOI_BY", value_name = "NAME")]
-    by: Option<String>,
-    /// The Orchestrator's session
-    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    #[command(flatten)]
+    by: By,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -58,16 +51,16 @@ pub struct AcceptArguments {
 
 /// Moves.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let Arguments { id, state: to, by, force, reason, session, json } = arguments;
-    let caller = Caller { session, name: by };
+    let Arguments { id, state: to, by, force, reason, json } = arguments;
+    let caller = by.caller();
     let answer = context.open()?.call(&Request::Move { id, to, force, reason, caller })?;
     show(answer, json)
 }
 
 /// Accepts.
 pub fn accept(context: &Context, arguments: AcceptArguments) -> Outcome {
-    let AcceptArguments { id, by, session, json } = arguments;
-    let answer = context.open()?.call(&Request::Accept { id, caller: Caller { session, name: by } })?;
+    let AcceptArguments { id, by, json } = arguments;
+    let answer = context.open()?.call(&Request::Accept { id, caller: by.caller() })?;
     show(answer, json)
 }
 

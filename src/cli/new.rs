@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
-use crate::api::request::{Caller, Request};
+use crate::api::request::Request;
 use crate::api::view::NewView;
 use crate::app::App;
 use crate::domain::ticket::{Priority, State};
@@ -26,12 +27,8 @@ pub struct Arguments {
     /// A label; may be given several times
     #[arg(long = "label", value_name = "L")]
     labels: Vec<String>,
-    /// The name to record where it is queued (before it: YOI_BY, then git's user.name)
-    #[arg(long, env = "YOI_BY", value_name = "NAME")]
-    by: Option<String>,
-    /// The Orchestrator's session
-    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    #[command(flatten)]
+    by: By,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,7 +36,7 @@ pub struct Arguments {
 
 /// Writes it.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let Arguments { title, state, priority, labels, by, session, json } = arguments;
+    let Arguments { title, state, priority, labels, by, json } = arguments;
     if title.trim().is_empty() {
         return Err(Failure::usage("a ticket needs a title").hint("yoi new \"Login fails on Safari\""));
     }
@@ -50,12 +47,12 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     }
     let priority: Priority = priority.parse().map_err(Failure::usage)?;
     let app = context.open()?;
-    let queued_by = by.clone().unwrap_or_else(|| app.user_name());
+    let queued_by = by.by.clone().unwrap_or_else(|| app.user_name());
     let keys = app.keys();
     let draft =
         Draft { title: &title, state, priority, labels: &labels, now: app.now(), queued_by: &queued_by, keys: &keys };
     let id = slug(&title, App::random());
-    let request = Request::New { id, text: draft.text(), caller: Caller { session, name: by } };
+    let request = Request::New { id, text: draft.text(), caller: by.caller() };
     let answer = app.call(&request)?;
     if json {
         output::json(&answer)?;

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
+use super::caller::InSession;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
-use crate::api::request::{Caller, Request};
+use crate::api::request::Request;
 use crate::api::view::DoneView;
 use crate::text::duration;
 
@@ -64,37 +65,30 @@ pub struct AwaitArguments {
 /// What all three take.
 #[derive(Args)]
 struct Common {
-    /// The Orchestrator's session
-    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    #[command(flatten)]
+    session: InSession,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Common {
-    fn caller(&self) -> Caller {
-        Caller { session: self.session.clone(), name: None }
-    }
-}
-
 /// Plans.
 pub fn plan(context: &Context, arguments: PlanArguments) -> Outcome {
-    let caller = arguments.common.caller();
+    let caller = arguments.common.session.caller();
     let request = Request::Plan { id: arguments.id, order: arguments.order, caller };
     done(context.open()?.call_daemon(&request)?, arguments.common.json)
 }
 
 /// Lets wait.
 pub fn wait(context: &Context, arguments: WaitArguments) -> Outcome {
-    let caller = arguments.common.caller();
+    let caller = arguments.common.session.caller();
     let WaitArguments { id, kind, detail, common } = arguments;
     done(context.open()?.call_daemon(&Request::Wait { id, kind, detail, caller })?, common.json)
 }
 
 /// Awaits.
 pub fn await_step(context: &Context, arguments: AwaitArguments) -> Outcome {
-    let caller = arguments.common.caller();
+    let caller = arguments.common.session.caller();
     let AwaitArguments { id, step, span, common } = arguments;
     let span = duration::parse(&span).map_err(|why| Failure::usage(format!("--for {span}: {why}")))?;
     let request = Request::Await { id, step, seconds: span.num_seconds(), caller };

@@ -10,11 +10,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_yaml::Value;
 
+use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::adapters::files;
 use crate::adapters::swap::{self, SwapError};
 use crate::api::failure::Failure;
-use crate::api::request::{Caller, KeyChange, Request};
+use crate::api::request::{KeyChange, Request};
 use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
 use crate::text::keys::KeyMap;
@@ -40,12 +41,8 @@ pub struct Arguments {
     /// Remove the item from the list under the key
     #[arg(long, value_name = "KEY=ITEM")]
     remove: Vec<String>,
-    /// The name to record where the state is set (before it: YOI_BY, then git's user.name)
-    #[arg(long, env = "YOI_BY", value_name = "NAME")]
-    by: Option<String>,
-    /// The Orchestrator's session
-    #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    #[command(flatten)]
+    by: By,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -71,7 +68,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let state_key = app.keys().state_key;
     let is_state = |change: &Change| change.key() == "state" || change.key() == state_key;
     let (states, others): (Vec<_>, Vec<_>) = changes(arguments, pairs)?.into_iter().partition(is_state);
-    let caller = Caller { session: arguments.session.clone(), name: arguments.by.clone() };
+    let caller = arguments.by.caller();
     let mut answer = None;
     // The lifecycle first: if it refuses, nothing has been written.
     for change in states {

@@ -59,6 +59,10 @@ pub struct Ledger {
     reached: BTreeMap<TicketId, Reached>,
     attempts: BTreeMap<(TicketId, Attempt), u32>,
     rounds: BTreeMap<TicketId, u32>,
+    /// How many turns brought tickets into the queue, in a row without a change by somebody else.
+    self_made: u32,
+    /// Those beyond the bound: nothing that becomes of them is progress.
+    barren: BTreeSet<TicketId>,
 }
 
 impl Ledger {
@@ -69,7 +73,7 @@ impl Ledger {
 
     /// A ticket got so far. Returns whether that is further than ever before in this session. Progress.
     pub fn reach(&mut self, id: &TicketId, step: Reached) -> bool {
-        let further = self.reached.get(id).is_none_or(|known| step > *known);
+        let further = !self.barren.contains(id) && self.reached.get(id).is_none_or(|known| step > *known);
         if further {
             self.reached.insert(id.clone(), step);
         }
@@ -81,7 +85,22 @@ impl Ledger {
         let count = self.attempts.entry((id.clone(), attempt)).or_default();
         // No higher than it matters: what an Orchestrator repeats for ever must not be an endless row of new states.
         *count = count.saturating_add(1).min(max.saturating_add(1));
-        *count <= max
+        *count <= max && !self.barren.contains(id)
+    }
+
+    /// A ticket came into the queue during a turn, the turn's `first` or a further one: it may be the Orchestrator's
+    /// own, and an Orchestrator that makes itself work in turn after turn must not go on for ever.
+    pub fn made_during_turn(&mut self, id: &TicketId, first: bool, max: u32) {
+        self.self_made = self.self_made.saturating_add(u32::from(first)).min(max.saturating_add(1));
+        if self.self_made > max {
+            self.barren.insert(id.clone());
+        }
+    }
+
+    /// Somebody else changed something: what came during turns counts anew.
+    pub fn forget_self_made(&mut self) {
+        self.self_made = 0;
+        self.barren.clear();
     }
 
     /// The ticket is queued again after it had left the queue for good: how far it gets counts anew (it goes the whole

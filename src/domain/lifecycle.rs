@@ -84,6 +84,13 @@ pub fn needs_reset(ticket: &Ticket) -> bool {
 /// The stamps of an entry into `queued`: who and when, and the orphan policy's marks taken off.
 pub fn entry_stamps(ticket: &Ticket, by: &str, now: Timestamp) -> Vec<Change> {
     let mut changes = vec![Change::text("queued_by", by), Change::text("queued_at", clock(now))];
+    changes.extend(without_marks(ticket));
+    changes
+}
+
+/// The orphan policy's marks taken off.
+fn without_marks(ticket: &Ticket) -> Vec<Change> {
+    let mut changes = Vec::new();
     if ticket.orphan_status.is_some() {
         changes.push(Change::Unset("orphan_status".into()));
     }
@@ -98,8 +105,12 @@ pub fn entry_stamps(ticket: &Ticket, by: &str, now: Timestamp) -> Vec<Change> {
 /// The stamp of an entry into the queue that nobody stamped, decided on the file as it is now: none where it has left
 /// the queue again, or was stamped meanwhile (unless `always`).
 pub fn queue_stamp(ticket: &Ticket, by: &str, since: Timestamp, always: bool, now: Timestamp) -> Vec<Change> {
-    if ticket.state != Some(State::Queued) || !(always || entry_unstamped(ticket, since, now)) {
+    if ticket.state != Some(State::Queued) {
         return Vec::new();
+    }
+    if !(always || entry_unstamped(ticket, since, now)) {
+        // Whoever stamped the entry by hand may have left the marks of the last one.
+        return without_marks(ticket);
     }
     let mut changes = entry_stamps(ticket, by, now);
     changes.extend(without_acceptance(ticket));

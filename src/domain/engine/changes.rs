@@ -9,7 +9,7 @@ use super::{Actor, Effect, Engine, Orchestrator, RecordKind};
 use crate::domain::backlog::{Diff, Entry};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::{Attempt, Reached};
-use crate::domain::lifecycle::entry_unstamped;
+use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
 use crate::domain::workset::WaitKind;
 
@@ -24,6 +24,10 @@ pub(super) struct Known {
     /// As it was read then; None where only a former daemon read it.
     pub(super) ticket: Option<Ticket>,
 }
+
+/// How many turns for each of `max_attempts` may bring tickets into the queue, in a row, and be counted for it: many,
+/// since people queue while turns run.
+const SELF_MADE: u32 = 5;
 
 /// A stamp this much younger than another one is a different one (whole seconds are written, one of slack is given).
 const FORMER_STAMP: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
@@ -116,13 +120,7 @@ impl Engine {
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
     fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
-        // A file that changes while a turn runs may be the Orchestrator's own doing, also if it is noticed a little
-        // later: it must not buy it more kicks.
-        let somebody = match by {
-            Actor::Somebody(_) => true,
-            Actor::Unknown => !matches!(self.orchestrator, Orchestrator::Busy(_)) && !self.timers.turn_just_ended(now),
-            Actor::Orchestrator | Actor::Daemon => false,
-        };
+        let somebody = *by != Actor::Daemon && !self.may_be_its_own(by, now);
         if matches!(by, Actor::Somebody(_) | Actor::Unknown)
             && let Some(note) = self.work_set.get_mut(id)
             && note.waiting.as_ref().is_some_and(|w| w.kind == WaitKind::Other)
@@ -130,9 +128,28 @@ impl Engine {
             note.waiting = None;
         }
         if somebody {
+            self.ledger.forget_self_made();
             self.ledger.forget_attempts(id);
             self.reset_fruitless();
         }
+    }
+
+    /// Whether a change may be the Orchestrator's own doing. A file that changes while a turn runs may be, also if it is
+    /// noticed a little later: it must not buy it more kicks.
+    fn may_be_its_own(&self, by: &Actor, now: Timestamp) -> bool {
+        match by {
+            Actor::Orchestrator => true,
+            Actor::Unknown => matches!(self.orchestrator, Orchestrator::Busy(_)) || self.timers.turn_just_ended(now),
+            Actor::Somebody(_) | Actor::Daemon => false,
+        }
+    }
+
+    fn made_during_turn(&mut self, id: &TicketId) {
+        let first = match &mut self.orchestrator {
+            Orchestrator::Busy(turn) => !std::mem::replace(&mut turn.made, true),
+            _ => false,
+        };
+        self.ledger.made_during_turn(id, first, SELF_MADE * self.policy.kick.max_attempts);
     }
 
     fn state_changed(
@@ -151,6 +168,9 @@ impl Engine {
             Some(State::Queued) => {
                 if from != Some(State::Inprogress) {
                     self.ledger.another_round(id, self.policy.kick.max_attempts);
+                    if self.may_be_its_own(by, now) {
+                        self.made_during_turn(id);
+                    }
                 }
                 self.got(id, Reached::Queued);
                 if let Some(note) = self.work_set.get_mut(id) {
@@ -204,7 +224,8 @@ impl Engine {
         let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);
         let since = (now - NOTICE_SLACK).max(after_former.unwrap_or_default());
         let stamping = cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now);
-        if stamping {
+        // Marks of the orphan policy are taken off whoever stamped the entry.
+        if stamping || needs_reset(ticket) {
             let by = match by {
                 Actor::Somebody(name) => name.clone(),
                 _ => self.editor_name.clone(),

@@ -49,6 +49,8 @@ pub struct Turn {
     pub(super) changed: BTreeSet<TicketId>,
     /// The situation as a whole changed meanwhile.
     pub(super) shaken: bool,
+    /// Tickets came into the queue meanwhile.
+    pub(super) made: bool,
     /// It was started by a former daemon: what was handed over is not known.
     pub(super) adopted: bool,
 }
@@ -63,6 +65,7 @@ impl Turn {
             progress: false,
             changed: BTreeSet::new(),
             shaken: false,
+            made: false,
             adopted: true,
         }
     }
@@ -126,6 +129,7 @@ impl Engine {
             progress: false,
             changed: BTreeSet::new(),
             shaken: false,
+            made: false,
             adopted: false,
         });
         self.want(Effect::Launch(Kick { id, session, causes, items, left_out }));

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::super::{Event, RecordKind, TurnOutcome};
 use super::host::Host;
-use super::scripts::{diligent, failing, lazy};
+use super::scripts::{diligent, failing, lazy, making};
 use crate::domain::kick::{Boundary, Presence};
 use crate::domain::policy::{KickPolicy, Policy};
 use crate::domain::sample::{accepted, at, queued, ticket};
@@ -190,6 +190,36 @@ fn whoever_saves_again_and_again_is_news_once_a_minute() {
     // The last of them is not lost.
     host.run(120);
     assert!(host.engine.attention(false, host.now).items.iter().all(|item| item.seen));
+}
+
+#[test]
+fn one_that_makes_itself_work_for_ever_comes_to_an_end() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.script = Some(making);
+    host.boundary(Boundary::UserKick);
+    host.run(3600);
+    assert_eq!(host.decisions(0).last().map(String::as_str), Some("ignored"));
+    assert!((50..=55).contains(&host.kicks.len()), "{}", host.kicks.len());
+    // What a person does then is work as ever.
+    let kicks = host.kicks.len();
+    host.script = Some(lazy);
+    host.add(queued("b"));
+    host.run(10);
+    assert!(host.kicks.len() > kicks);
+}
+
+#[test]
+fn marks_that_a_person_left_on_an_entry_are_taken_off() {
+    let mut host = host(&["a"]);
+    let now = host.now;
+    let mut marked = queued("b");
+    marked.stamps.queued_at = Some(now);
+    marked.labels = vec!["needs-human".into()];
+    host.add(marked);
+    host.run(5);
+    assert!(host.ticket("b").labels.is_empty());
+    assert_eq!(host.ticket("b").stamps.queued_at, Some(now), "the person's own stamp stays");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::domain::classify::Class;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
 use crate::domain::kick::Presence;
 use crate::domain::ledger::SavedLedger;
-use crate::domain::lifecycle::entry_unstamped;
+use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
 use crate::domain::sample::{at, sealed};
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
@@ -230,14 +230,19 @@ impl Host {
 
     fn stamp(&mut self, path: &PathBuf, by: String, since: Timestamp, always: bool) {
         let Some(Entry::Ticket(ticket)) = self.files.get(path).cloned() else { return };
-        if ticket.state != Some(State::Queued) || !(always || entry_unstamped(&ticket, since, self.now)) {
+        let unstamped = always || entry_unstamped(&ticket, since, self.now);
+        if ticket.state != Some(State::Queued) || !(unstamped || needs_reset(&ticket)) {
             return;
         }
         let now = self.now;
-        self.stamped.push(ticket.id.clone());
+        if unstamped {
+            self.stamped.push(ticket.id.clone());
+        }
         self.write(ticket.id.as_str(), Actor::Daemon, |t| {
-            t.stamps.queued_by = Some(by);
-            t.stamps.queued_at = Some(now);
+            if unstamped {
+                t.stamps.queued_by = Some(by);
+                t.stamps.queued_at = Some(now);
+            }
             t.orphan_status = None;
             t.labels.retain(|l| l != "orphan" && l != "needs-human");
         });

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use super::super::{Kick, Orders, TurnOutcome};
 use super::host::Host;
 use crate::domain::classify::Class;
+use crate::domain::sample::queued;
 use crate::domain::ticket::TicketId;
 use crate::domain::workset::WaitKind;
 
@@ -46,6 +47,14 @@ pub(super) fn shelving(host: &mut Host, kick: &Kick) -> (TimeDelta, TurnOutcome)
         // What is inprogress cannot wait; it is left alone.
         host.order(item.id.as_str(), wait).ok();
     }
+    ok(2)
+}
+
+/// Makes itself a new ticket, and plans it.
+pub(super) fn making(host: &mut Host, _: &Kick) -> (TimeDelta, TurnOutcome) {
+    let name = format!("made{}", host.kicks.len());
+    host.add(queued(&name));
+    host.plan(&name);
     ok(2)
 }
 
