@@ -234,8 +234,8 @@ impl Tickets for TicketFolder {
         }
     }
 
-    fn state_key(&self) -> &str {
-        &self.keys.state_key
+    fn keys(&self) -> &KeyMap {
+        &self.keys
     }
 
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf> {

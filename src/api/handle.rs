@@ -16,9 +16,11 @@ use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
 use crate::domain::explain::{dirty_remark, explain};
+use crate::domain::lifecycle::may_begin;
 use crate::domain::refusal::no_ticket;
-use crate::domain::ticket::{State, Ticket, TicketId};
+use crate::domain::ticket::{Priority, State, Ticket, TicketId};
 use crate::domain::workset::WaitKind;
+use crate::text::draft::Draft;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
@@ -38,10 +40,8 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
-        Request::New { id, text, caller } => {
-            let ticket = host.create(&TicketId::new(id), &text, actor(host, &caller))?;
-            let path = ticket.path.display().to_string();
-            value(&NewView { version: VERSION, id: ticket.id.to_string(), path })
+        Request::New { id, title, state, priority, labels, caller } => {
+            new(host, id, &title, (&state, &priority, &labels), &caller)
         }
         Request::Plan { id, order, caller } => orders(host, &id, Orders::Plan { order }, &caller, "planned"),
         Request::Wait { id, kind, detail, caller } => {
@@ -214,6 +214,33 @@ fn moved(done: Moved) -> MoveView {
         to: after.state.map(|s| s.to_string()),
         remarks,
     }
+}
+
+/// The file is written here, from its parts: a request cannot say what only the lifecycle may.
+fn new(
+    host: &mut Host,
+    id: String,
+    title: &str,
+    (state, priority, labels): (&str, &str, &[String]),
+    caller: &Caller,
+) -> Result<Value, Failure> {
+    let state: State = state.parse().map_err(Failure::usage)?;
+    may_begin(state)?;
+    let priority: Priority = priority.parse().map_err(Failure::usage)?;
+    let queued_by = recorded_name(host, caller);
+    let draft = Draft {
+        title,
+        state,
+        priority,
+        labels,
+        now: host.now(),
+        queued_by: &queued_by,
+        keys: host.ports().tickets.keys(),
+    };
+    let text = draft.text();
+    let ticket = host.create(&TicketId::new(id), &text, actor(host, caller))?;
+    let path = ticket.path.display().to_string();
+    value(&NewView { version: VERSION, id: ticket.id.to_string(), path })
 }
 
 fn set(host: &mut Host, id: &str, changes: Vec<KeyChange>, caller: &Caller) -> Result<Value, Failure> {

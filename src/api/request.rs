@@ -80,8 +80,14 @@ pub enum Request {
     New {
         /// Exact id of the new ticket.
         id: String,
-        /// The whole file.
-        text: String,
+        /// Its title.
+        title: String,
+        /// `planning`, `ready` or `queued`.
+        state: String,
+        /// `P0` to `P4`.
+        priority: String,
+        /// Its labels.
+        labels: Vec<String>,
         /// Who asks.
         caller: Caller,
     },

@@ -19,7 +19,7 @@ pub struct InSession {
 pub struct By {
     /// The name to record (default: YOI_BY; in the Orchestrator's session `orchestrator`, else git's user.name)
     #[arg(long, env = "YOI_BY", value_name = "NAME")]
-    pub by: Option<String>,
+    by: Option<String>,
     #[command(flatten)]
     session: InSession,
 }

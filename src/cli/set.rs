@@ -18,6 +18,7 @@ use crate::api::failure::Failure;
 use crate::api::request::{KeyChange, Request};
 use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
+use crate::domain::lifecycle::settable;
 use crate::text::keys::KeyMap;
 use crate::text::read::problems;
 
@@ -68,6 +69,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let state_key = app.keys().state_key;
     let is_state = |change: &Change| change.key() == "state" || change.key() == state_key;
     let (states, others): (Vec<_>, Vec<_>) = changes(arguments, pairs)?.into_iter().partition(is_state);
+    // Judged before anything is written, since the state goes first.
+    others.iter().try_for_each(|change| settable(change.key())).map_err(Failure::from)?;
     let caller = arguments.by.caller();
     let mut answer = None;
     // The lifecycle first: if it refuses, nothing has been written.

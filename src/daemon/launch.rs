@@ -68,10 +68,23 @@ impl Host {
     pub(super) fn turn_over(&mut self, kick: KickId, outcome: TurnOutcome) {
         if self.turn.as_ref().is_some_and(|(running, _)| *running == kick) {
             self.turn = None;
+            self.adopted_until = None;
         }
         let _ = self.ports.state.save_turn(None);
         let _ = self.ports.state.remove_kick(&kick);
         self.tell(Event::TurnEnded { kick, outcome, jitter: jitter() });
+    }
+
+    /// Ends an adopted turn that has run for longer than a turn may: the daemon that kept its time is gone. Its end is
+    /// seen like any other.
+    pub(super) fn end_overdue_turn(&mut self) {
+        let now = self.now();
+        if self.adopted_until.take_if(|until| *until <= now).is_some()
+            && let Some((kick, process)) = &self.turn
+        {
+            tracing::warn!(kick = %kick.0, "an adopted turn ran longer than [orchestrator] turn_timeout; it is ended");
+            self.ports.processes.end_group(process, GRACE);
+        }
     }
 
     /// Ends the running turn's process group: a stopping daemon leaves no Orchestrator behind that nobody owns.

@@ -111,6 +111,8 @@ pub struct Host {
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
     turn: Option<(KickId, ProcessIdentity)>,
+    /// Until when an adopted turn may run: nobody else keeps its time.
+    adopted_until: Option<Timestamp>,
     store_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,

@@ -14,15 +14,15 @@ const LATER: Duration = Duration::from_secs(5);
 
 impl Host {
     /// What git is in the middle of, seen now.
-    pub fn obstacle_now(&mut self) -> Option<String> {
+    pub fn obstacle_now(&mut self) -> Option<&Obstruction> {
         let now = self.now();
         if let Some(obstacle) = self.ports.worktree.obstacle() {
             let known = self.obstruction.take().filter(|known| known.what == obstacle.what);
-            self.obstruction = known.or(Some(Obstruction::new(obstacle.what, now)));
+            self.obstruction = known.or(Some(Obstruction::new(obstacle.what, obstacle.passing, now)));
         } else {
             self.obstruction = None;
         }
-        self.obstruction.as_ref().map(|o| o.what.clone())
+        self.obstruction.as_ref()
     }
 
     pub(super) fn reading_is_put_off(&mut self, paths: &[PathBuf]) -> bool {

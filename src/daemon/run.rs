@@ -49,6 +49,7 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
+            self.end_overdue_turn();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
                 self.tell(Event::Ticked);
@@ -57,7 +58,8 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let until = self.engine.next_wake().map_or(LONGEST_SLEEP, |wake| {
+        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).min();
+        let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
         });

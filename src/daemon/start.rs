@@ -5,6 +5,8 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::{About, Command, Host, Message, Ports};
+use chrono::TimeDelta;
+
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
@@ -57,6 +59,8 @@ impl Host {
         if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
+        let timeout = beginning.command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
+        let adopted_until = adopted.as_ref().zip(timeout).map(|(turn, timeout)| turn.since + timeout);
         let start = Start {
             dirty: probe(&ports, &beginning.policy),
             policy: beginning.policy,
@@ -80,6 +84,7 @@ impl Host {
         let mut host = Self::new(ports, beginning.command, true, mail, inbox);
         host.store_trouble = trouble;
         host.about = about;
+        host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
         Ok(host)
     }
@@ -134,6 +139,7 @@ impl Host {
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
             turn: None,
+            adopted_until: None,
             store_trouble: None,
             failed_deliveries: 0,
             started: now,

@@ -9,7 +9,6 @@ use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{plan_move, settable};
-use crate::domain::obstruction::refuse_write;
 use crate::domain::policy::DirtyGate;
 use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
@@ -23,6 +22,9 @@ pub enum VerbError {
     /// A rule.
     #[error("{0}")]
     Refused(Refusal),
+    /// There is no such ticket.
+    #[error("{0}")]
+    Unknown(Refusal),
     /// The file.
     #[error(transparent)]
     Edit(EditError),
@@ -140,7 +142,7 @@ impl Host {
 
     /// Sets frontmatter keys other than the state.
     pub fn set_keys(&mut self, id: &TicketId, changes: &[Change], actor: Actor) -> Result<(Ticket, Ticket), VerbError> {
-        let state_key = self.ports.tickets.state_key();
+        let state_key = self.ports.tickets.keys().state_key.as_str();
         changes.iter().try_for_each(|change| settable(change.key(), state_key))?;
         let path = self.writable(id)?;
         let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
@@ -180,14 +182,14 @@ impl Host {
                 [] => "`yoi list --all` shows every id".to_owned(),
                 ids => format!("where something is written it takes the whole id: {}", ids.join(", ")),
             };
-            return Err(Refusal::new(no_ticket(id.as_str())).hint(hint).into());
+            return Err(VerbError::Unknown(Refusal::new(no_ticket(id.as_str())).hint(hint)));
         }
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
     }
 
     fn refuse_while_obstructed(&mut self) -> Result<(), VerbError> {
         match self.obstacle_now() {
-            Some(what) => Err(refuse_write(&what).into()),
+            Some(obstruction) => Err(obstruction.refuse_write().into()),
             None => Ok(()),
         }
     }

@@ -164,6 +164,15 @@ pub fn settable(key: &str, state_key: &str) -> Result<(), Refusal> {
     }
 }
 
+/// Whether a new ticket may begin in a state: all else comes by way of the lifecycle.
+pub fn may_begin(state: State) -> Result<(), Refusal> {
+    if matches!(state, State::Planning | State::Ready | State::Queued) {
+        return Ok(());
+    }
+    Err(Refusal::new(format!("a new ticket is planning, ready or queued, not {state}"))
+        .hint("write it first; the lifecycle takes it further"))
+}
+
 /// What happens to a ticket when one of the worker's or Orchestrator's verbs is through with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is a row of the table in DESIGN.md 2.4")]

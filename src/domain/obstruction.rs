@@ -16,13 +16,15 @@ pub const PATIENCE: TimeDelta = TimeDelta::seconds(60);
 pub struct Obstruction {
     /// In words.
     pub what: String,
+    /// It is normally over within moments.
+    pub passing: bool,
     last_change: Timestamp,
 }
 
 impl Obstruction {
     /// Just seen to stand in the way.
-    pub fn new(what: String, now: Timestamp) -> Self {
-        Self { what, last_change: now }
+    pub fn new(what: String, passing: bool, now: Timestamp) -> Self {
+        Self { what, passing, last_change: now }
     }
 
     /// Whether files are still left unread; afterwards reading goes on, while yoi's own writes wait for its end.
@@ -32,17 +34,16 @@ impl Obstruction {
         now - self.last_change < PATIENCE
     }
 
+    /// The refusal of a write that somebody asked for meanwhile. A held lock passes within moments; a merge does not.
+    pub fn refuse_write(&self) -> Refusal {
+        let refusal = Refusal::new(format!("{}: ticket files are not written meanwhile", self.what));
+        Refusal { passing: self.passing, ..refusal.hint("finish it (or end it), then try again") }
+    }
+
     /// A ticket file changed under it, while reading still waits: what is read later is no change.
     pub fn changed(&mut self, now: Timestamp) {
         self.last_change = now;
     }
-}
-
-/// The refusal of a write that somebody asked for meanwhile. A held lock passes within moments; a merge does not.
-pub fn refuse_write(what: &str) -> Refusal {
-    let passing = what.contains("index.lock");
-    let refusal = Refusal::new(format!("{what}: ticket files are not written meanwhile"));
-    Refusal { passing, ..refusal.hint("finish it (or end it), then try again") }
 }
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn reading_waits_until_a_minute_after_the_last_change_and_then_goes_on() {
-        let mut merge = Obstruction::new("a merge".into(), at(0));
+        let mut merge = Obstruction::new("a merge".into(), false, at(0));
         assert!(merge.holds_reading(at(59)));
         merge.changed(at(59));
         assert!(merge.holds_reading(at(118)));
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_clock_set_back_makes_the_wait_no_longer() {
-        let mut merge = Obstruction::new("a merge".into(), at(0));
+        let mut merge = Obstruction::new("a merge".into(), false, at(0));
         assert!(merge.holds_reading(at(-3600)));
         assert!(!merge.holds_reading(at(-3540)));
     }

@@ -9,6 +9,7 @@ pub use crate::domain::backlog::Entry;
 use crate::domain::edit::Change;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId};
+use crate::text::keys::KeyMap;
 
 /// Why an edit did not happen. In every case the file holds what it held, or a newer text of somebody else's.
 #[derive(Debug, thiserror::Error)]
@@ -74,8 +75,8 @@ pub trait Tickets: Send + Sync {
         decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
     ) -> Result<(Ticket, Ticket), EditError>;
 
-    /// The key that holds the state in the files.
-    fn state_key(&self) -> &str;
+    /// The names that the files use for the lifecycle.
+    fn keys(&self) -> &KeyMap;
 
     /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;

@@ -9,6 +9,8 @@ use crate::domain::facts::Dirty;
 pub struct Obstacle {
     /// In words, with the path: "a rebase is under way (.git/rebase-merge)".
     pub what: String,
+    /// It is normally over within moments (a held lock), and worth waiting for.
+    pub passing: bool,
 }
 
 /// The main worktree of the workspace. Without git everything is [`Dirty::NotProbed`] and nothing is in the way.

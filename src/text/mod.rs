@@ -1,6 +1,6 @@
 //! Floor 0: text in, values out: frontmatter reading and lossless patching, thread notes.
 //!
-//! A ticket file is cut by [`slice`], its YAML is read by serde_yaml ([`values`]) and located by our own [`outline`],
+//! A ticket file is cut by `slice`, its YAML is read by serde_yaml (`values`) and located by our own `outline`,
 //! [`read`] makes the ticket of both, [`patch`] changes the lines of one key and proves that it changed nothing else.
 //!
 //! Must not know: files (bytes are arguments), processes, the current time.

@@ -1,7 +1,7 @@
 //! The lossless edit: only the lines of the key being set change, and that is proven before anything is returned.
 //!
-//! For each change: work out the intended values, find one or more ways to write them ([`places`]), and take the first
-//! that the [`oracle`] lets pass. If none does, the file is refused, never rewritten. DESIGN.md 2.3.
+//! For each change: work out the intended values, find one or more ways to write them (`places`), and take the first
+//! that the `oracle` lets pass. If none does, the file is refused, never rewritten. DESIGN.md 2.3.
 //!
 //! Must not know: files, tickets, which keys mean what.
 

@@ -161,6 +161,22 @@ fn a_running_turn_outlives_a_killed_daemon_and_is_adopted() {
 }
 
 #[test]
+fn an_adopted_turn_ends_with_its_time_too() {
+    let stage = Stage::with("turn_timeout = \"3s\"\n");
+    stage.ticket("a", "queued", "");
+    stage.hold();
+    stage.start();
+    let turn = stage.nth_turn(1);
+    // Whoever takes in orphans may be slow to: the ended turn's pid then still answers the next one's look for it.
+    std::fs::remove_file(stage.bench.path(&format!("orchestrator/turns/{}/pid", turn.began))).unwrap();
+    stage.kill();
+    let mark = stage.mark();
+    stage.start();
+    stage.event(mark, "the turn's end", |event| event["kind"] == "TURN_ENDED");
+    stage.release();
+}
+
+#[test]
 fn a_turn_that_ended_while_no_daemon_ran_is_not_waited_for() {
     let stage = Stage::new();
     stage.ticket("a", "queued", "");

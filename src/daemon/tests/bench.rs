@@ -19,10 +19,12 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::{EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets};
+use crate::text::keys::KeyMap;
 
 /// What all ports share.
 pub(super) struct World {
     files: Mutex<BTreeMap<PathBuf, Entry>>,
+    keys: KeyMap,
     obstacle: Mutex<Option<String>>,
     now: Mutex<Timestamp>,
     scans: AtomicUsize,
@@ -49,6 +51,7 @@ impl Bench {
         let files = tickets.into_iter().map(|t| (t.path.clone(), Entry::Ticket(t))).collect();
         let world = Arc::new(World {
             files: Mutex::new(files),
+            keys: KeyMap { state_key: "status".into(), ..KeyMap::default() },
             obstacle: Mutex::new(None),
             now: Mutex::new(at(0)),
             scans: AtomicUsize::new(0),
@@ -159,8 +162,8 @@ impl Tickets for Fake {
         Ok((before, after))
     }
 
-    fn state_key(&self) -> &'static str {
-        "status"
+    fn keys(&self) -> &KeyMap {
+        &self.0.keys
     }
 
     fn create(&self, id: &TicketId, _text: &str) -> io::Result<PathBuf> {
@@ -179,7 +182,7 @@ impl MainWorktree for Fake {
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
-        self.0.obstacle.lock().unwrap().clone().map(|what| Obstacle { what })
+        self.0.obstacle.lock().unwrap().clone().map(|what| Obstacle { what, passing: false })
     }
 
     fn user_name(&self) -> Option<String> {

@@ -67,6 +67,7 @@ impl Engine {
 
     pub(super) fn stamp_failed(&mut self, id: &TicketId, why: &str, now: Timestamp) {
         self.record(RecordKind::StampFailed, Some(id), json!({"why": why}), now);
+        self.unstamped.insert(id.clone(), now - NOTICE_SLACK);
     }
 
     /// One ticket is not what it was.
@@ -93,6 +94,7 @@ impl Engine {
                 && let Some(before) = before
             {
                 self.keep_stamped(before, ticket, now);
+                self.stamp_again(ticket, now);
             }
         }
         let moved = from != to || before.map(needs_human) != after.map(needs_human);
@@ -233,6 +235,15 @@ impl Engine {
             self.want(Effect::StampQueued { path: ticket.path.clone(), by, since, always: cleared });
         }
         stamping
+    }
+
+    /// Whatever kept the stamp of an entry from being written may have gone with this change.
+    fn stamp_again(&mut self, ticket: &Ticket, now: Timestamp) {
+        let Some(since) = self.unstamped.remove(&ticket.id) else { return };
+        if ticket.state == Some(State::Queued) && entry_unstamped(ticket, since, now) {
+            let by = self.editor_name.clone();
+            self.want(Effect::StampQueued { path: ticket.path.clone(), by, since, always: false });
+        }
     }
 
     fn name_of(&self, by: &Actor) -> String {

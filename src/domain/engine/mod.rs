@@ -57,6 +57,8 @@ pub struct Engine {
     under_way: BTreeSet<(TicketId, Sign)>,
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
+    /// Entries into the queue whose stamp could not be written, and since when they can have happened.
+    unstamped: BTreeMap<TicketId, Timestamp>,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
@@ -85,6 +87,7 @@ impl Engine {
             held: BTreeSet::new(),
             under_way: BTreeSet::new(),
             gates_stale: false,
+            unstamped: BTreeMap::new(),
             stirred: false,
             news_at: None,
             kicks: 0,
