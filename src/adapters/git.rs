@@ -118,7 +118,7 @@ impl MainWorktree for GitWorktree {
         OBSTACLES.iter().find_map(|(name, what)| {
             let path = git_dir.join(name);
             let shown = path.strip_prefix(&self.root).unwrap_or(&path).display();
-            let passing = name.ends_with(".lock");
+            let passing = *name == "index.lock";
             path.symlink_metadata().is_ok().then(|| Obstacle { what: format!("{what} ({shown})"), passing })
         })
     }

@@ -74,7 +74,6 @@ impl From<VerbError> for Failure {
     fn from(error: VerbError) -> Self {
         match error {
             VerbError::Refused(refusal) => refusal.into(),
-            VerbError::Unknown(refusal) => Failure { kind: FailureKind::Failed, ..refusal.into() },
             VerbError::Failed(message) => Failure::failed(message),
             VerbError::Edit(error) => error.into(),
         }

@@ -70,7 +70,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let is_state = |change: &Change| change.key() == "state" || change.key() == state_key;
     let (states, others): (Vec<_>, Vec<_>) = changes(arguments, pairs)?.into_iter().partition(is_state);
     // Judged before anything is written, since the state goes first.
-    others.iter().try_for_each(|change| settable(change.key())).map_err(Failure::from)?;
+    others.iter().try_for_each(|change| settable(change.key(), &state_key)).map_err(Failure::from)?;
     let caller = arguments.by.caller();
     let mut answer = None;
     // The lifecycle first: if it refuses, nothing has been written.

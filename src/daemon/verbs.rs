@@ -22,9 +22,6 @@ pub enum VerbError {
     /// A rule.
     #[error("{0}")]
     Refused(Refusal),
-    /// There is no such ticket.
-    #[error("{0}")]
-    Unknown(Refusal),
     /// The file.
     #[error(transparent)]
     Edit(EditError),
@@ -182,7 +179,7 @@ impl Host {
                 [] => "`yoi list --all` shows every id".to_owned(),
                 ids => format!("where something is written it takes the whole id: {}", ids.join(", ")),
             };
-            return Err(VerbError::Unknown(Refusal::new(no_ticket(id.as_str())).hint(hint)));
+            return Err(Refusal::new(no_ticket(id.as_str())).hint(hint).into());
         }
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
     }

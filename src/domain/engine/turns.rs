@@ -34,6 +34,7 @@ pub enum Orchestrator {
 
 /// A running turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four observations that have nothing to do with one another")]
 pub struct Turn {
     /// The kick that started it.
     pub kick: KickId,
