@@ -12,11 +12,11 @@ use super::view::{
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
-use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, Row, may_kick};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, may_kick};
 use crate::domain::explain::last;
 use crate::domain::facts::PodState;
-use crate::domain::gates::holds;
 use crate::domain::kick::{Boundary, Decision};
+use crate::domain::remarks::remarks;
 use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::ports::{Query, StoreError, Stored};
 
@@ -200,7 +200,6 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
 /// Faults of files, and what is odd about tickets.
 pub fn doctor(host: &Host) -> Result<Value, Failure> {
     let engine = host.engine();
-    let now = host.now();
     let mut findings: Vec<FindingView> = engine
         .backlog()
         .faults()
@@ -223,8 +222,8 @@ pub fn doctor(host: &Host) -> Result<Value, Failure> {
             column: problem.column,
             message: problem.message.clone(),
         }));
-        let remarks = odd(engine, &engine.row(ticket, now));
-        findings.extend(remarks.into_iter().map(|message| remark(ticket, message)));
+        let odd = remarks(ticket, engine.backlog());
+        findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     findings.extend(host.obstruction().map(|o| FindingView {
         severity: "remark".into(),
@@ -238,26 +237,4 @@ pub fn doctor(host: &Host) -> Result<Value, Failure> {
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {
     FindingView { severity: "remark".into(), subject: ticket.path.display().to_string(), line: 0, column: 0, message }
-}
-
-fn odd(engine: &Engine, row: &Row<'_>) -> Vec<String> {
-    let ticket = row.ticket;
-    let mut remarks = Vec::new();
-    match ticket.state {
-        Some(State::Inprogress) if !ticket.acceptance_recorded() => {
-            remarks.push("it is inprogress without a recorded acceptance: `yoi accept` it, or move it back".into());
-        }
-        Some(State::Queued) if ticket.stamps.queued_at.is_none() => {
-            remarks
-                .push("it is queued without queued_at: its age is not known; re-queue it, or write queued_at".into());
-        }
-        _ => {}
-    }
-    let ground =
-        crate::domain::gates::Ground { backlog: engine.backlog(), facts: engine.facts(), policy: engine.policy() };
-    let unfinished = !matches!(ticket.state, Some(State::Done | State::Closed));
-    let broken = |evidence: &String| evidence.contains("no ticket here") || evidence.contains("in a circle");
-    let found = if unfinished { holds(ticket, ground) } else { Vec::new() };
-    remarks.extend(found.into_iter().map(|hold| hold.evidence).filter(broken));
-    remarks
 }

@@ -81,7 +81,7 @@ fn unknown(id: &TicketId, backlog: &Backlog) -> &'static str {
 }
 
 /// A way from the ticket over unfinished dependencies back to itself.
-fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
+pub fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
     let mut visited = BTreeSet::new();
     // Depth first with an explicit stack: a long chain must not exhaust the thread's stack.
     let mut trail: Vec<(&TicketId, std::slice::Iter<'_, TicketId>)> = vec![(&ticket.id, ticket.depends_on.iter())];

@@ -18,6 +18,7 @@ pub mod lifecycle;
 pub mod obstruction;
 pub mod policy;
 pub mod refusal;
+pub mod remarks;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod ticket;

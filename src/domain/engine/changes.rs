@@ -1,20 +1,14 @@
-//! What follows from a ticket's change: entries into the queue, progress, what is no longer seen, history.
+//! What follows from a ticket's change: its new state, gates that may come out differently, history.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::start::{last_seen, needs_human};
-use super::{Actor, Effect, Engine, Orchestrator, RecordKind};
+use super::stamps::{last_seen, needs_human};
+use super::{Actor, Effect, Engine, RecordKind};
 use crate::domain::backlog::{Diff, Entry};
-use crate::domain::kick::Boundary;
 use crate::domain::ledger::{Attempt, Reached};
-use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
-use crate::domain::workset::WaitKind;
-
-/// How long before it is noticed an entry into the queue can have happened while the daemon was watching.
-const NOTICE_SLACK: chrono::TimeDelta = chrono::TimeDelta::seconds(60);
 
 /// A ticket as it was before its file could not be read any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,13 +18,6 @@ pub(super) struct Known {
     /// As it was read then; None where only a former daemon read it.
     pub(super) ticket: Option<Ticket>,
 }
-
-/// How many turns for each of `max_attempts` may bring tickets into the queue, in a row, and be counted for it: many,
-/// since people queue while turns run.
-const SELF_MADE: u32 = 5;
-
-/// A stamp this much younger than another one is a different one (whole seconds are written, one of slack is given).
-const FORMER_STAMP: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
 
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
@@ -63,11 +50,6 @@ impl Engine {
                 self.changed(&Diff { id, before: known.ticket, after: None }, known.state, by, now);
             }
         }
-    }
-
-    pub(super) fn stamp_failed(&mut self, id: &TicketId, why: &str, now: Timestamp) {
-        self.record(RecordKind::StampFailed, Some(id), json!({"why": why}), now);
-        self.unstamped.insert(id.clone(), now - NOTICE_SLACK);
     }
 
     /// One ticket is not what it was.
@@ -105,53 +87,6 @@ impl Engine {
             let seen = after.map(|ticket| last_seen(ticket, now));
             self.want(Effect::SaveSeen(vec![(diff.id.clone(), seen)]));
         }
-    }
-
-    /// An editor that had read before yoi's stamp has saved over it: it is set again, and said so (DESIGN.md 2.3).
-    fn keep_stamped(&mut self, before: &Ticket, after: &Ticket, now: Timestamp) {
-        if before.stamps.queued_at.is_none() || after.stamps.queued_at.is_some() {
-            return;
-        }
-        let data = json!({"what": "queued_at was saved over, by an editor that had read before it was written",
-            "do": "nothing: it is set again"});
-        self.record(RecordKind::Inbox, Some(&after.id), data, now);
-        let by = before.stamps.queued_by.clone().unwrap_or_else(|| self.editor_name.clone());
-        let since = now - NOTICE_SLACK;
-        self.want(Effect::StampQueued { path: after.path.clone(), by, since, always: false });
-    }
-
-    /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
-    fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
-        let somebody = *by != Actor::Daemon && !self.may_be_its_own(by, now);
-        if matches!(by, Actor::Somebody(_) | Actor::Unknown)
-            && let Some(note) = self.work_set.get_mut(id)
-            && note.waiting.as_ref().is_some_and(|w| w.kind == WaitKind::Other)
-        {
-            note.waiting = None;
-        }
-        if somebody {
-            self.ledger.forget_self_made();
-            self.ledger.forget_attempts(id);
-            self.reset_fruitless();
-        }
-    }
-
-    /// Whether a change may be the Orchestrator's own doing. A file that changes while a turn runs may be, also if it is
-    /// noticed a little later: it must not buy it more kicks.
-    fn may_be_its_own(&self, by: &Actor, now: Timestamp) -> bool {
-        match by {
-            Actor::Orchestrator => true,
-            Actor::Unknown => matches!(self.orchestrator, Orchestrator::Busy(_)) || self.timers.turn_just_ended(now),
-            Actor::Somebody(_) | Actor::Daemon => false,
-        }
-    }
-
-    fn made_during_turn(&mut self, id: &TicketId) {
-        let first = match &mut self.orchestrator {
-            Orchestrator::Busy(turn) => !std::mem::replace(&mut turn.made, true),
-            _ => false,
-        };
-        self.ledger.made_during_turn(id, first, SELF_MADE * self.policy.kick.max_attempts);
     }
 
     fn state_changed(
@@ -211,109 +146,12 @@ impl Engine {
         self.facts.ended_pods.remove(id);
     }
 
-    /// A ticket entered `queued`, by whatever way: it is stamped unless whoever moved it did so.
-    /// `former` is the stamp it had before. Returns whether it is to be stamped.
-    fn entered_queue(
-        &mut self,
-        ticket: &Ticket,
-        by: &Actor,
-        former: Option<Timestamp>,
-        cleared: bool,
-        now: Timestamp,
-    ) -> bool {
-        self.reach_boundary(Boundary::TicketQueued);
-        // A stamp that was there before the entry is not the entry's, however young it is.
-        let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);
-        let since = (now - NOTICE_SLACK).max(after_former.unwrap_or_default());
-        let stamping = cleared && matches!(by, Actor::Unknown) || entry_unstamped(ticket, since, now);
-        // Marks of the orphan policy are taken off whoever stamped the entry.
-        if stamping || needs_reset(ticket) {
-            let by = match by {
-                Actor::Somebody(name) => name.clone(),
-                _ => self.editor_name.clone(),
-            };
-            self.want(Effect::StampQueued { path: ticket.path.clone(), by, since, always: cleared });
-        }
-        stamping
-    }
-
-    /// Whatever kept the stamp of an entry from being written may have gone with this change.
-    fn stamp_again(&mut self, ticket: &Ticket, now: Timestamp) {
-        let Some(since) = self.unstamped.remove(&ticket.id) else { return };
-        if ticket.state == Some(State::Queued) && entry_unstamped(ticket, since, now) {
-            let by = self.editor_name.clone();
-            self.want(Effect::StampQueued { path: ticket.path.clone(), by, since, always: false });
-        }
-    }
-
     fn name_of(&self, by: &Actor) -> String {
         match by {
             Actor::Orchestrator => "orchestrator".into(),
             Actor::Somebody(name) => name.clone(),
             Actor::Unknown => self.editor_name.clone(),
             Actor::Daemon => "yoi".into(),
-        }
-    }
-
-    /// A ticket got so far; if never before in this session, that is progress.
-    pub(super) fn got(&mut self, id: &TicketId, step: Reached) {
-        if self.ledger.reach(id, step) {
-            self.progress();
-        }
-    }
-
-    /// The Orchestrator did a repeatable step; while it still counts, that is progress.
-    pub(super) fn attempted(&mut self, id: &TicketId, attempt: Attempt) {
-        if self.ledger.attempt(id, attempt, self.policy.kick.max_attempts) {
-            self.progress();
-        }
-    }
-
-    fn progress(&mut self) {
-        if let Orchestrator::Busy(turn) = &mut self.orchestrator {
-            turn.progress = true;
-        }
-        self.reset_fruitless();
-    }
-
-    /// What was held back as ignored is offered again.
-    fn reset_fruitless(&mut self) {
-        if self.ledger.saved.fruitless > 0 {
-            self.ledger.reset_fruitless();
-            self.stirred = true;
-            self.save_ledger();
-        }
-    }
-
-    /// A turn ended without doing anything about these.
-    pub(super) fn now_seen(&mut self, ids: Vec<TicketId>, now: Timestamp) {
-        self.timers.lies_since(&ids, now);
-        self.ledger.seen.extend(ids);
-    }
-
-    /// Nothing counts as seen any more.
-    pub(super) fn all_unseen(&mut self) {
-        self.ledger.seen.clear();
-        self.timers.all_moved();
-    }
-
-    /// What was seen of a ticket is no longer what it is.
-    pub(super) fn no_longer_seen(&mut self, id: &TicketId) {
-        self.ledger.seen.remove(id);
-        self.timers.moved(id);
-        self.ledger.shown_gated.remove(id);
-        self.stirred = true;
-        if let Orchestrator::Busy(turn) = &mut self.orchestrator {
-            turn.changed.insert(id.clone());
-        }
-    }
-
-    /// The situation as a whole changed: a ticket left `inprogress`, a claim or Pod ended, a step is overdue.
-    pub(super) fn see_all_anew(&mut self) {
-        self.all_unseen();
-        self.stirred = true;
-        if let Orchestrator::Busy(turn) = &mut self.orchestrator {
-            turn.shaken = true;
         }
     }
 }

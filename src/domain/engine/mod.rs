@@ -11,6 +11,8 @@ mod event;
 mod files;
 mod orders;
 mod pods;
+mod progress;
+mod stamps;
 mod start;
 mod timers;
 mod turns;

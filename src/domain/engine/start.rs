@@ -7,20 +7,12 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::changes::Known;
+use super::stamps::{last_seen, needs_human};
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
 use crate::domain::kick::Boundary;
 use crate::domain::lifecycle::entry_unstamped;
-use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{State, TicketId, Timestamp};
 use crate::domain::workset::WorkSet;
-
-/// What is recorded of a ticket.
-pub(super) fn last_seen(ticket: &Ticket, now: Timestamp) -> LastSeen {
-    LastSeen { state: ticket.state, needs_human: needs_human(ticket), at: now }
-}
-
-pub(super) fn needs_human(ticket: &Ticket) -> bool {
-    ticket.has_label("needs-human") || ticket.orphan_status == Some(OrphanStatus::NeedsHuman)
-}
 
 impl Engine {
     pub(super) fn start(&mut self, start: Start, now: Timestamp) {
