@@ -53,6 +53,7 @@ impl Stage {
         let context = Context { environment, directory: Some(repository.clone()) };
         let stage = Self { folder, repository, context, program };
         stage.git(&["init", "--quiet", "--initial-branch=main"])?;
+        stage.git(&["config", "user.name", "Ana"])?;
         stage.git(&["add", "--all"])?;
         stage.git(&["commit", "--quiet", "--message", "The example"])?;
         stage.trust()?;
