@@ -146,6 +146,15 @@ fn from_parser(yaml: &str, byte: usize, said: &str) -> Diagnostic {
     if has("block mapping") || has("block collection") || has("expected <document start>") {
         return at(yaml, byte, after_quote(yaml, byte));
     }
+    if has("more than one document") {
+        // What came first was a complete document of its own: plain text, before the first `key: value`.
+        let first = lines(yaml).find(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+        let message = "this line is text, and no `key: value`: make it a comment (`# `), or take it out";
+        return at(yaml, first.map_or(byte, |(start, _)| start), message);
+    }
+    if has("expected node content") {
+        return at(yaml, byte, "a value is missing here: is a bracket or a quote before it never closed?");
+    }
     if has("limit exceeded") {
         return at(yaml, byte, "nested too deep, or too many aliases; this is not read");
     }
@@ -190,6 +199,8 @@ mod tests {
     #[test]
     fn every_kind_of_broken_yaml_has_its_place_and_sentence() {
         check("title: x\nlabels:\n\t- a\n", 4, 1, "a tab as indentation");
+        check("\n<!-- made by a program -->\n# a comment\ntitle: x\n", 3, 1, "this line is text");
+        check("bad: [\n", 3, 1, "a value is missing here");
         check("title: x\nlabels:\n \t- a\n", 4, 2, "a tab as indentation");
         check("title: x\nhosts:\n\u{a0}\u{a0}- alice\n\u{a0}\u{a0}- bob\n", 4, 1, "U+00A0");
         check("title: x\n<<<<<<< HEAD\nv: 3\n=======\nv: 4\n>>>>>>> other\n", 3, 1, "merge conflict");
