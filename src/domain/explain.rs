@@ -16,6 +16,7 @@ pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
     class(row, &mut lines);
     gates(engine, row, &mut lines);
     notes(row, &mut lines);
+    lines.extend(engine.saved_over(&row.ticket.id).map(|what| format!("Beware: {what}.")));
     next(engine, row, now, &mut lines);
     for problem in &row.ticket.problems {
         let place = if problem.line > 0 { format!("line {}: ", problem.line) } else { String::new() };

@@ -63,6 +63,7 @@ impl Engine {
             self.changed_by(&diff.id, by, now);
         }
         self.gates_stale |= gates_may_differ(before, after);
+        self.watch_writes(diff, by, now);
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);
         }

@@ -12,6 +12,7 @@ mod files;
 mod orders;
 mod pods;
 mod progress;
+mod saved_over;
 mod stamps;
 mod start;
 mod timers;
@@ -61,6 +62,9 @@ pub struct Engine {
     gates_stale: bool,
     /// Entries into the queue whose stamp could not be written, and since when they can have happened.
     unstamped: BTreeMap<TicketId, Timestamp>,
+    /// What requests wrote lately, and which of it an old text took back.
+    written: BTreeMap<TicketId, Vec<saved_over::Written>>,
+    saved_over: BTreeMap<TicketId, String>,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
@@ -90,6 +94,8 @@ impl Engine {
             under_way: BTreeSet::new(),
             gates_stale: false,
             unstamped: BTreeMap::new(),
+            written: BTreeMap::new(),
+            saved_over: BTreeMap::new(),
             stirred: false,
             news_at: None,
             kicks: 0,

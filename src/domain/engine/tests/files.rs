@@ -35,6 +35,34 @@ fn check_unmoved(name: &str, host: &mut Host, records: usize) {
 }
 
 #[test]
+fn what_an_editor_saves_over_is_reported_and_explained() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    let old = host.ticket("a");
+    let now = host.now;
+    host.write("a", Actor::Somebody("ana".into()), |t| {
+        t.state = Some(State::Inprogress);
+        t.stamps.accepted_by = Some("ana".into());
+        t.stamps.accepted_at = Some(now);
+    });
+    let said = |host: &Host| host.engine.saved_over(&id("a")).map(str::to_owned);
+    // An edit that had read the new text loses nothing.
+    host.reword("a");
+    host.run(10);
+    assert_eq!(said(&host), None);
+    // One that had read the old text does.
+    host.edit("a", |t| {
+        t.state = old.state;
+        t.stamps = old.stamps.clone();
+    });
+    assert!(said(&host).is_some_and(|what| what.contains("saved over by an editor")), "{:?}", said(&host));
+    let inbox = host.records.iter().filter(|r| r.kind == RecordKind::Inbox && r.ticket == Some(id("a"))).count();
+    assert_eq!(inbox, 1);
+    // Doing it again ends the remark.
+    host.write("a", Actor::Somebody("ana".into()), |t| t.state = Some(State::Ready));
+    assert_eq!(said(&host), None);
+}
+
+#[test]
 fn a_save_in_several_steps_is_no_change() {
     type Between = fn(&Host) -> Option<Entry>;
     let kinds: [(&str, Between); 3] = [
