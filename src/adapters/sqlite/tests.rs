@@ -309,3 +309,17 @@ fn what_a_killed_process_left_is_read_by_the_next() {
     }
     assert_eq!(seqs(&copy.open(), &Query::default()), [1]);
 }
+
+#[test]
+fn the_oldest_records_beyond_the_bound_are_forgotten() {
+    let folder = TempDir::new().unwrap();
+    let mut store = SqliteStore::open(&folder.path().join("store.sqlite")).unwrap();
+    for seq in [800_000, 800_001, 999_998] {
+        let insert = "INSERT INTO records (seq, at, kind, data) VALUES (?1, ?2, 'INBOX', '{}')";
+        store.connection.execute(insert, params![seq, written(at(0))]).unwrap();
+    }
+    store.append(&[record(1, RecordKind::Inbox, None)]).unwrap();
+    assert_eq!(seqs(&store, &Query::default()), [800_000, 800_001, 999_998, 999_999]);
+    store.append(&[record(2, RecordKind::Inbox, None)]).unwrap();
+    assert_eq!(seqs(&store, &Query::default()), [800_001, 999_998, 999_999, 1_000_000]);
+}
