@@ -212,7 +212,7 @@ fn stored(row: &Row<'_>) -> Result<Stored, Why> {
     let seq: i64 = row.get("seq")?;
     let (kind, at, data): (String, String, String) = (row.get("kind")?, row.get("at")?, row.get("data")?);
     let what = format!("record {seq}");
-    let known = RecordKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    let known = RecordKind::ALL.iter().copied().find(|known| known.as_str() == kind);
     let record = Record {
         kind: known.ok_or_else(|| Why::Said(format!("{what} has the unknown kind `{kind}`")))?,
         at: at.parse().map_err(|error| Why::Said(format!("{what} has no readable time (`{at}`): {error}")))?,
