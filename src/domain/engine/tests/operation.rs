@@ -80,7 +80,9 @@ fn a_kick_in_preparation_is_not_sent_into_a_pause() {
 
 #[test]
 fn a_reload_that_opens_a_gate_is_a_boundary() {
-    let mut host = Host::new(Policy::default(), [accepted("w"), queued("a")]);
+    let mut policy = Policy::default();
+    policy.capacity.max_inprogress = Some(1);
+    let mut host = Host::new(policy, [accepted("w"), queued("a")]);
     host.script = Some(lazy);
     host.plan("a");
     host.finish_turn(TurnOutcome::Succeeded);
