@@ -42,7 +42,9 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
             *classes.entry(classified.class.to_string()).or_default() += 1;
         }
     }
-    let mut obstacles = about.obstacles.clone();
+    let mut obstacles = host.settings().obstacles.clone();
+    obstacles.extend(host.settings_trouble().map(|why| format!("{why} (the last good settings stay in force)")));
+    obstacles.extend(host.paused().map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));

@@ -22,13 +22,13 @@ use crate::adapters::processes::SystemProcesses;
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
-use crate::adapters::trust::Trust;
+use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::{EventView, StatusView};
-use crate::config::Config;
+use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
@@ -51,16 +51,32 @@ pub struct App {
     trust: Trust,
     socket: PathBuf,
     state: StateFolder,
+    /// Why the configuration cannot be used; only a running daemon, with the last good one, is of use then.
+    bad_config: Option<Failure>,
 }
 
 impl App {
+    /// Opens a workspace with its configuration as it is now. Makes nothing.
+    pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
+        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
+        let trust = trust::status(&environment, &workspace.root, &trust::commands_of(&config));
+        Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))
+    }
+
     /// Opens a workspace whose configuration is read. Makes nothing.
     pub fn new(environment: Environment, workspace: Workspace, config: Config, trust: Trust) -> Result<Self, Failure> {
         let socket = workspace
             .socket_path(&environment)
             .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
         let state = StateFolder::new(&workspace.state_dir);
-        Ok(Self { environment, workspace, config, trust, socket, state })
+        Ok(Self { environment, workspace, config, trust, socket, state, bad_config: None })
+    }
+
+    /// The same, for asking the running daemon alone: the configuration as it is written now cannot be used.
+    #[must_use]
+    pub fn with_bad_config(self, failure: Failure) -> Self {
+        Self { bad_config: Some(failure), ..self }
     }
 
     /// The current time.
@@ -148,7 +164,10 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        let mut host = Host::once(self.policy(), self.ports()?, self.history(), self.found(request))
+        if let Some(failure) = &self.bad_config {
+            return Err(failure.clone());
+        }
+        let mut host = Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
@@ -230,7 +249,6 @@ impl App {
             state_folder: self.workspace.state_dir.clone(),
             socket: self.socket.clone(),
             watcher,
-            obstacles: self.obstacles(),
         }
     }
 
@@ -277,5 +295,14 @@ impl App {
             Some(mut client) => client.follow(after, ticket, line),
             None => Err(self.not_running()),
         }
+    }
+}
+
+/// The failure of reading the configuration: every problem, one a line.
+pub fn bad_config(error: &ConfigError) -> Failure {
+    let lines = error.lines();
+    match lines.as_slice() {
+        [only] => Failure::failed(only.clone()),
+        _ => Failure::failed(format!("{} has {} problems", error.path().display(), lines.len())).evidence(lines),
     }
 }

@@ -9,6 +9,7 @@ use crate::adapters::git_program;
 use crate::adapters::trust::Trust;
 use crate::api::failure::Failure;
 use crate::api::view::FindingView;
+use crate::daemon::Settings;
 use crate::domain::engine::Reach;
 use crate::domain::policy::Mode;
 
@@ -32,15 +33,24 @@ impl App {
         }
     }
 
-    /// What is in the way from the start.
-    pub(super) fn obstacles(&self) -> Vec<String> {
-        let mut obstacles = Vec::new();
-        if matches!(self.trust, Trust::NeverTrusted | Trust::Changed)
-            && let Reach::No(why) = self.reach()
-        {
-            obstacles.push(why);
+    /// What is in the way by the settings.
+    fn obstacles(&self) -> Vec<String> {
+        match self.reach() {
+            Reach::No(why) if matches!(self.trust, Trust::NeverTrusted | Trust::Changed) => vec![why],
+            _ => Vec::new(),
         }
-        obstacles
+    }
+
+    /// The settings as a host acts on them.
+    pub(super) fn settings(&self) -> Settings {
+        let listed = self.config.settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
+        Settings {
+            policy: self.policy(),
+            reach: self.reach(),
+            command: self.command(),
+            obstacles: self.obstacles(),
+            listed: listed.collect(),
+        }
     }
 
     /// For `doctor`: what is well, and what is not.

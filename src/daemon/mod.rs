@@ -6,6 +6,7 @@
 mod history;
 mod launch;
 mod obstacle;
+mod operation;
 mod perform;
 mod run;
 mod start;
@@ -20,6 +21,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use history::History;
+pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
@@ -45,6 +47,8 @@ pub enum Message {
     TurnEnded(KickId, TurnOutcome),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// The configuration may have changed.
+    Reload,
     /// End.
     Stop(Stop),
 }
@@ -91,8 +95,6 @@ pub struct About {
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
     pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
-    /// What is in the way from the start: an untrusted command, say.
-    pub obstacles: Vec<String>,
 }
 
 /// The owner of one workspace's state.
@@ -114,6 +116,11 @@ pub struct Host {
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,
     history: History,
+    settings: Settings,
+    reread: Reread,
+    /// Names a new session.
+    sessions: Box<dyn Fn() -> String + Send>,
+    settings_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,

@@ -16,6 +16,8 @@ pub enum Stop {
     Asked,
     /// Its lock file is no longer the one it holds.
     LockLost,
+    /// Settings changed that only a fresh start takes.
+    Reopen,
 }
 
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
@@ -84,6 +86,10 @@ impl Host {
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::Visit(visit) => visit(self),
+            Message::Reload => {
+                // What is wrong is kept, and shown.
+                let _ = self.reload();
+            }
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
                 let mut hints = Hints::default();
@@ -121,8 +127,11 @@ impl Host {
             self.end_turn();
         }
         let at = self.now();
-        let data =
-            json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
+        let data = json!({"why": match why {
+            Stop::Asked => "asked to",
+            Stop::LockLost => "its lock file was replaced",
+            Stop::Reopen => "it starts anew, to take settings that everything rests on",
+        }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
         // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
         if why == Stop::LockLost {
