@@ -13,7 +13,7 @@ use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
 use crate::adapters::watcher::{Notice, Watcher};
 use crate::api::failure::Failure;
-use crate::daemon::{Beginning, Command, Host, Message, Stop};
+use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
 
 /// What of yoi's own is not for the programs it runs.
@@ -53,8 +53,9 @@ impl App {
         };
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
-            .map_err(|error| self.unreadable(&error))?;
+        let ports = Ports { tickets: Arc::new(self.tickets().comparing()), ..self.ports()? };
+        let mut host =
+            Host::daemon(beginning, ports, (mail.clone(), inbox), about).map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()

@@ -43,6 +43,7 @@ pub enum RecordKind {
     KickSuppressed,
     TurnEnded,
     WatcherRescan,
+    WatcherMissed,
     StampFailed,
     /// Something a person should know of.
     Alert,
@@ -52,7 +53,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 16] = [
+    pub const ALL: [RecordKind; 17] = [
         RecordKind::DaemonStarted,
         RecordKind::DaemonStopped,
         RecordKind::IssueApproved,
@@ -66,6 +67,7 @@ impl RecordKind {
         RecordKind::KickSuppressed,
         RecordKind::TurnEnded,
         RecordKind::WatcherRescan,
+        RecordKind::WatcherMissed,
         RecordKind::StampFailed,
         RecordKind::Alert,
         RecordKind::Inbox,
@@ -87,6 +89,7 @@ impl RecordKind {
             RecordKind::KickSuppressed => "KICK_SUPPRESSED",
             RecordKind::TurnEnded => "TURN_ENDED",
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
+            RecordKind::WatcherMissed => "WATCHER_MISSED",
             RecordKind::StampFailed => "STAMP_FAILED",
             RecordKind::Alert => "ALERT",
             RecordKind::Inbox => "INBOX",
@@ -116,6 +119,8 @@ pub enum Effect {
     Read(Vec<PathBuf>),
     /// Walk the whole folder; answer `FilesRead { full: true }`.
     ReadAll,
+    /// Compare all files with what was last read of them, without waiting for it; answer `Compared`.
+    Compare,
     /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
     /// `StampFailed`.
     StampQueued {

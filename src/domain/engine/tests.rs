@@ -13,4 +13,5 @@ mod orders;
 mod scripts;
 mod seen;
 mod starts;
+mod verify;
 mod walk;
