@@ -208,6 +208,7 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            verify_every: self.config.verify_every,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::adapters::own_files::OwnFiles;
 use crate::adapters::watcher::{Notice, Watcher};
 use crate::api::failure::Failure;
 use crate::config;
-use crate::daemon::{Beginning, Command, Host, Message, Stop};
+use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
 
 /// What of yoi's own is not for the programs it runs.
@@ -61,7 +61,8 @@ impl App {
         };
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let mut host = Host::daemon(beginning, self.ports()?, self.history(), (mail.clone(), inbox), about)
+        let ports = Ports { tickets: Arc::new(self.tickets().comparing()), ..self.ports()? };
+        let mut host = Host::daemon(beginning, ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

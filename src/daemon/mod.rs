@@ -26,6 +26,7 @@ pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
+use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
@@ -41,6 +42,8 @@ pub enum Message {
     Everything(Option<String>),
     /// The git directory changed.
     Git,
+    /// All files were compared with what was last read of them.
+    Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's process ended.

@@ -83,6 +83,7 @@ impl Host {
         }
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
+            Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::Visit(visit) => visit(self),

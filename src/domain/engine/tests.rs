@@ -14,4 +14,5 @@ mod orders;
 mod scripts;
 mod seen;
 mod starts;
+mod verify;
 mod walk;

@@ -11,6 +11,7 @@ use super::super::{
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
@@ -166,6 +167,7 @@ impl Host {
                     let entries = self.files.clone().into_iter().collect();
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
+                Effect::Compare => self.compare(),
                 Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
@@ -193,6 +195,18 @@ impl Host {
                 Effect::SavePods(pods) => self.pods = pods.into_iter().map(|p| (p.id.clone(), p)).collect(),
             }
         }
+    }
+
+    /// Compares by content, which finds no less than the real one.
+    fn compare(&mut self) {
+        let known = |path: &PathBuf| self.engine.backlog().at(path);
+        let changed = self.files.iter().filter(|(path, entry)| {
+            known(path) != Some(entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
+        });
+        let changed = changed.map(|(path, _)| path.clone()).collect();
+        let gone = self.engine.backlog().known_paths().filter(|path| !self.files.contains_key(*path));
+        let gone = gone.map(Differences::name).collect();
+        self.inbox.push_back(Event::Compared(Some(Ok(Differences { changed, gone }))));
     }
 
     fn read(&mut self, paths: Vec<PathBuf>) {
