@@ -193,7 +193,8 @@ fn move_ticket(
     }
     let by = recorded_name(host, caller);
     let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
-    value(&moved(host.move_ticket(&request)?))
+    let done = host.move_ticket(&request)?;
+    value(&moved(host, done))
 }
 
 fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
@@ -201,11 +202,12 @@ fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value,
         AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
     let (mut done, _proof) = host.accept(&request)?;
     done.remarks.extend(dirty_remark(host.engine()));
-    value(&moved(done))
+    value(&moved(host, done))
 }
 
-fn moved(done: Moved) -> MoveView {
-    let Moved { before, after, remarks } = done;
+fn moved(host: &Host, done: Moved) -> MoveView {
+    let Moved { before, after, mut remarks } = done;
+    remarks.extend(host.history().trouble().map(|why| format!("history could not be kept: {why}")));
     MoveView {
         version: VERSION,
         id: after.id.to_string(),

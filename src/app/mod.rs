@@ -19,7 +19,7 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
-use crate::adapters::sqlite::SqliteStore;
+use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
 use crate::adapters::trust::Trust;
@@ -29,7 +29,7 @@ use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::{EventView, StatusView};
 use crate::config::Config;
-use crate::daemon::{About, Found, Host, Ports};
+use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -148,8 +148,8 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        let mut host =
-            Host::once(self.policy(), self.ports()?, self.found(request)).map_err(|error| self.unreadable(&error))?;
+        let mut host = Host::once(self.policy(), self.ports()?, self.history(), self.found(request))
+            .map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
     }
@@ -206,10 +206,8 @@ impl App {
     }
 
     fn ports(&self) -> Result<Ports, Failure> {
-        let store = self.store().ok().map(|store| Box::new(store) as Box<dyn Store>);
         Ok(Ports {
             tickets: Arc::new(self.tickets()),
-            store,
             processes: Arc::new(Self::processes()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
@@ -217,11 +215,13 @@ impl App {
         })
     }
 
-    fn store(&self) -> Result<SqliteStore, Failure> {
-        self.workspace
-            .create_state_dir()
-            .map_err(|error| Failure::failed(format!("{}: {error}", self.workspace.state_dir.display())))?;
-        SqliteStore::open(&self.state.store()).map_err(|error| Failure::failed(error.to_string()))
+    /// The store, which nobody has opened yet: a command that has nothing to do with it does not pay for it.
+    fn store(&self) -> LastingStore {
+        LastingStore::new(&self.state.store())
+    }
+
+    fn history(&self) -> History {
+        History::new(Box::new(self.store()))
     }
 
     fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
@@ -261,7 +261,7 @@ impl App {
 
     /// A part of the history, read from the store itself.
     pub fn events(&self, query: &Query) -> Result<Vec<EventView>, Failure> {
-        let records = self.store()?.records(query).map_err(|error| Failure::failed(error.to_string()))?;
+        let records = self.store().records(query).map_err(|error| Failure::failed(error.to_string()))?;
         Ok(records.into_iter().map(api::event).collect())
     }
 

@@ -53,7 +53,7 @@ impl App {
         };
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
+        let mut host = Host::daemon(beginning, self.ports()?, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

@@ -40,9 +40,6 @@ impl App {
         {
             obstacles.push(why);
         }
-        if let Err(failure) = self.store() {
-            obstacles.push(format!("history cannot be kept: {}", failure.message));
-        }
         obstacles
     }
 
@@ -79,9 +76,9 @@ impl App {
             },
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
-        match self.store() {
-            Ok(_) => well.push(format!("store {}", self.state.store().display())),
-            Err(failure) => findings.push(finding("error", "store", failure.message)),
+        match self.store().check() {
+            Ok(()) => well.push(format!("store {}", self.state.store().display())),
+            Err(error) => findings.push(finding("error", "store", error.to_string())),
         }
         if self.daemon_is_running() {
             well.push("the daemon is running".into());

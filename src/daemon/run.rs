@@ -50,6 +50,9 @@ impl Host {
             }
             self.resume_put_off();
             self.end_overdue_turn();
+            let now = self.now();
+            self.history.retry(now);
+            self.tell_listeners();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
                 self.tell(Event::Ticked);
@@ -58,7 +61,7 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).min();
+        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).chain(self.history.retry_at()).min();
         let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
@@ -126,10 +129,9 @@ impl Host {
             return;
         }
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = store.save_seen(&[], at)
-        {
-            tracing::warn!(%error, "the time of the end could not be kept");
+        self.history.save_seen(Vec::new(), at);
+        if let Some(trouble) = self.history.trouble() {
+            tracing::warn!(%trouble, "history is not complete");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::{About, Command, Host, Message, Ports};
+use super::{About, Command, History, Host, Message, Ports};
 use chrono::TimeDelta;
 
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
@@ -37,22 +37,13 @@ impl Host {
     /// into the inbox from before the scan on is looked at afterwards, so that nothing falls between.
     pub fn daemon(
         beginning: Beginning,
-        mut ports: Ports,
+        ports: Ports,
+        mut history: History,
         (mail, inbox): (Sender<Message>, Receiver<Message>),
         about: About,
     ) -> io::Result<Self> {
         let files = ports.tickets.scan()?;
-        let mut trouble = None;
-        let (recorded, ledger) = match &ports.store {
-            Some(store) => match (store.last_seen(), store.ledger()) {
-                (Ok(recorded), Ok(ledger)) => (recorded, ledger),
-                (Err(error), _) | (_, Err(error)) => {
-                    trouble = Some(error.to_string());
-                    (None, crate::domain::ledger::SavedLedger::default())
-                }
-            },
-            None => (None, crate::domain::ledger::SavedLedger::default()),
-        };
+        let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
         let adopted = running_turn(&ports);
@@ -76,13 +67,9 @@ impl Host {
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
         // From here on this workspace has been watched once, whatever tickets it has.
-        if let Some(store) = &mut ports.store
-            && let Err(error) = store.save_seen(&[], now)
-        {
-            trouble = Some(error.to_string());
-        }
-        let mut host = Self::new(ports, beginning.command, true, mail, inbox);
-        host.store_trouble = trouble;
+        history.save_seen(Vec::new(), now);
+        let mut host = Self::new(ports, history, beginning.command, (mail, inbox));
+        host.resident = true;
         host.about = about;
         host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
@@ -90,7 +77,7 @@ impl Host {
     }
 
     /// The host of one command, in process: the same engine, no Orchestrator, nothing done on its own.
-    pub fn once(policy: Policy, ports: Ports, found: Found) -> io::Result<Self> {
+    pub fn once(policy: Policy, ports: Ports, history: History, found: Found) -> io::Result<Self> {
         let files = match found {
             Found::All => ports.tickets.scan()?,
             Found::Only(files) => files,
@@ -110,8 +97,7 @@ impl Host {
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
-        let (mail, inbox) = mpsc::channel();
-        let mut host = Self::new(ports, None, false, mail, inbox);
+        let mut host = Self::new(ports, history, None, mpsc::channel());
         let now = host.now();
         // What a daemon would do at its start is a daemon's to do.
         drop(host.engine.step(Event::Started(Box::new(start)), now));
@@ -120,10 +106,9 @@ impl Host {
 
     fn new(
         ports: Ports,
+        history: History,
         command: Option<Command>,
-        resident: bool,
-        mail: Sender<Message>,
-        inbox: Receiver<Message>,
+        (mail, inbox): (Sender<Message>, Receiver<Message>),
     ) -> Self {
         let now = (ports.clock)();
         Self {
@@ -133,14 +118,14 @@ impl Host {
             inbox,
             mail,
             waiting: VecDeque::new(),
-            resident,
+            resident: false,
             obstruction: None,
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
             turn: None,
             adopted_until: None,
-            store_trouble: None,
+            history,
             failed_deliveries: 0,
             started: now,
             about: super::About::default(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::{About, Beginning, Host, Message, Ports, Stop};
+use super::super::{About, Beginning, History, Host, Message, Ports, Stop};
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, RunningTurn};
@@ -70,13 +70,16 @@ impl Bench {
         let fake = || Fake(Arc::clone(&world));
         let ports = Ports {
             tickets: Arc::new(fake()),
-            store: Some(Box::new(MemoryStore::default())),
             processes: Arc::new(fake()),
             worktree: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
-        let host = Host::daemon(beginning, ports, (mail.clone(), inbox), About::default()).unwrap();
+        let host = {
+            let history = History::new(Box::new(MemoryStore::default()));
+            Host::daemon(beginning, ports, history, (mail.clone(), inbox), About::default())
+        }
+        .unwrap();
         Self { host, world, mail }
     }
 

@@ -178,7 +178,7 @@ impl Engine {
         use crate::domain::classify::clock;
         match why {
             Suppression::NoOrchestrator(reason) => reason.clone(),
-            Suppression::Paused => "paused by `yoi pause`".into(),
+            Suppression::Paused(since) => format!("{since}; `yoi resume` goes on"),
             Suppression::Busy => "the Orchestrator is at work; its going idle is the next boundary".into(),
             Suppression::ActiveInprogress(ids) => {
                 let names: Vec<_> = ids.iter().take(5).map(|id| format!("`{id}`")).collect();
