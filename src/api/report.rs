@@ -199,7 +199,7 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
 }
 
 /// Faults of files, and what is odd about tickets.
-pub fn doctor(host: &Host) -> Result<Value, Failure> {
+pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
     let engine = host.engine();
     let mut findings: Vec<FindingView> = engine
         .backlog()
@@ -233,7 +233,7 @@ pub fn doctor(host: &Host) -> Result<Value, Failure> {
         column: 0,
         message: format!("{}: finish it, yoi waits meanwhile", o.what),
     }));
-    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings })
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {

@@ -325,6 +325,9 @@ pub struct DoctorView {
     pub well: Vec<String>,
     /// What is wrong or odd.
     pub findings: Vec<FindingView>,
+    /// With `--fix`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
 }
 
 /// One finding.

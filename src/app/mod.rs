@@ -3,6 +3,7 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod meant;
+mod repairs;
 mod resident;
 mod service;
 mod surroundings;

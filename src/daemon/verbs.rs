@@ -8,7 +8,7 @@ use crate::domain::classify::clock;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
-use crate::domain::lifecycle::{plan_move, settable};
+use crate::domain::lifecycle::{plan_move, queue_stamp, settable};
 use crate::domain::policy::DirtyGate;
 use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
@@ -145,6 +145,26 @@ impl Host {
         let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
         self.written(after.clone(), actor);
         Ok((before, after))
+    }
+
+    /// Stamps every queued ticket that has no `queued_at`. Returns them as they read now.
+    pub fn stamp_unstamped(&mut self, by: &str) -> Result<Vec<Ticket>, VerbError> {
+        self.refuse_while_obstructed()?;
+        let backlog = self.engine.backlog();
+        let queued = backlog.queued().iter().filter_map(|id| backlog.get(id));
+        let unstamped: Vec<_> = queued.filter(|t| t.stamps.queued_at.is_none()).map(|t| t.path.clone()).collect();
+        let mut stamped = Vec::new();
+        for path in unstamped {
+            let now = self.now();
+            let mut stamp = |fresh: &Ticket| match fresh.stamps.queued_at {
+                None => Ok(queue_stamp(fresh, by, now, true, now)),
+                Some(_) => Ok(Vec::new()),
+            };
+            let (_, after) = self.ports.tickets.edit(&path, &mut stamp)?;
+            self.written(after.clone(), Actor::Somebody(by.to_owned()));
+            stamped.push(after);
+        }
+        Ok(stamped)
     }
 
     /// Creates a ticket file. Returns it as it reads.
