@@ -4,25 +4,30 @@
 
 mod layout;
 mod note;
+mod prints;
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{CWD, RenameFlags};
 use serde_yaml::Value;
 use walkdir::WalkDir;
 
 pub use self::layout::id_of;
+use self::prints::Prints;
 use super::files;
 use super::locks::TicketLocks;
 use super::swap::{self, SwapError};
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Tickets};
 use crate::text::keys::KeyMap;
+use crate::text::merge::Clash;
 use crate::text::read::{Reading, read};
 
 /// The tickets of one workspace.
@@ -32,6 +37,8 @@ pub struct TicketFolder {
     folder: PathBuf,
     locks: TicketLocks,
     keys: KeyMap,
+    /// None: nothing is kept to compare with.
+    prints: Option<Arc<Prints>>,
 }
 
 impl TicketFolder {
@@ -42,7 +49,13 @@ impl TicketFolder {
         locks: impl Into<PathBuf>,
         keys: KeyMap,
     ) -> Self {
-        Self { workspace: workspace.into(), folder: folder.into(), locks: TicketLocks::new(locks), keys }
+        Self { workspace: workspace.into(), folder: folder.into(), locks: TicketLocks::new(locks), keys, prints: None }
+    }
+
+    /// Keeps what each file looks like when it is read, so that [`Tickets::differences`] can compare.
+    #[must_use]
+    pub fn comparing(self) -> Self {
+        Self { prints: Some(Arc::default()), ..self }
     }
 
     /// Where the file of a ticket with this id most likely lies, relative to the workspace.
@@ -69,8 +82,16 @@ impl TicketFolder {
             path: path.to_owned(),
             error: Diagnostic { line: 0, column: 0, message },
         };
-        match files::read(full) {
-            Ok(bytes) => self.entry(&bytes, path),
+        let read = files::read_with_metadata(full);
+        if let Some(prints) = &self.prints {
+            match &read {
+                Ok((_, found)) => prints.read(path, found),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !full.is_symlink() => prints.forget(path),
+                Err(_) => prints.unreadable(path, full),
+            }
+        }
+        match read {
+            Ok((bytes, _)) => self.entry(&bytes, path),
             Err(error) if error.kind() == io::ErrorKind::NotFound && full.is_symlink() => {
                 unreadable("this symlink points to nothing".into())
             }
@@ -200,7 +221,15 @@ impl Tickets for TicketFolder {
         if layout::is_ticket_path(&self.workspace, &self.folder, path) {
             self.read_at(&self.workspace.join(path), path)
         } else {
+            self.prints.iter().for_each(|prints| prints.forget(path));
             Entry::NotATicket
+        }
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        match &self.prints {
+            Some(prints) => prints.compare(&self.workspace, &self.folder),
+            None => Err(io::Error::new(io::ErrorKind::Unsupported, "nothing was kept to compare with")),
         }
     }
 
@@ -224,7 +253,7 @@ impl Tickets for TicketFolder {
         let swapped = swap::edit(&real, &mut on_bytes).map_err(|error| match error {
             SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
             SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),
-            SwapError::Conflict { key, theirs, ours } => EditError::Conflict { key, theirs, ours },
+            SwapError::Conflict(Clash { key, theirs, ours }) => EditError::Conflict { key, theirs, ours },
             SwapError::Absent => EditError::Absent(path.to_owned()),
             SwapError::Io(error) => EditError::Io { path: path.to_owned(), error },
         })?;

@@ -6,6 +6,7 @@ pub mod accept;
 pub mod attention;
 pub mod backlog;
 pub mod classify;
+pub mod differences;
 pub mod edit;
 pub mod engine;
 pub mod explain;

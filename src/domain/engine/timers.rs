@@ -102,6 +102,7 @@ impl Engine {
         let reoffer = self.policy.kick.reoffer_idle;
         let times = [
             self.files.next(),
+            self.verify.next(self.policy.verify_every),
             self.boundaries.due(self.last_now).filter(|_| deciding),
             saved.rate_limited_until,
             saved.backing_off_until,
@@ -132,6 +133,7 @@ impl Engine {
         if !due.is_empty() {
             self.want(Effect::Read(due));
         }
+        self.verify_if_due(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -256,6 +258,7 @@ impl Engine {
             return;
         }
         self.files.shift(back);
+        self.verify.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);
