@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -13,7 +14,9 @@ use super::App;
 use crate::adapters::config_file;
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
-use crate::adapters::watcher::{Notice, Watcher};
+use crate::adapters::patient::PatientWorktree;
+use crate::adapters::rotating_log::RotatingLog;
+use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::config;
 use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
@@ -34,35 +37,13 @@ impl App {
             .create_state_dir()
             .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
         let lock = Arc::new(self.take_lock()?);
-        start_log();
+        start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
-        let watcher = {
-            let mail = mail.clone();
-            let git = self.workspace.git_common_dir.as_deref();
-            Arc::new(Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
-                let _ = mail.send(match notice {
-                    Notice::Paths(paths) => Message::Paths(paths),
-                    Notice::Everything(why) => Message::Everything(Some(why)),
-                    Notice::Look => Message::Everything(None),
-                    Notice::Git => Message::Git,
-                });
-            }))
-        };
-        let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
-        let reread = move || match App::open(environment.clone(), workspace.clone()) {
-            Ok(app) => Ok(app.settings()),
-            Err(failure) if failure.evidence.is_empty() => Err(vec![failure.message]),
-            Err(failure) => Err(failure.evidence),
-        };
-        let beginning = Beginning {
-            settings: self.settings(),
-            reread: Box::new(reread),
-            sessions: Box::new(|| format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase())),
-        };
+        let watcher = Arc::new(self.watch_tickets(mail.clone()));
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let ports = Ports { tickets: Arc::new(self.tickets().comparing()), ..self.ports()? };
-        let mut host = Host::daemon(beginning, ports, self.history(), (mail.clone(), inbox), about)
+        let ports = self.resident_ports(mail.clone())?;
+        let mut host = Host::daemon(self.beginning(), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -88,6 +69,38 @@ impl App {
         drop(watcher);
         drop(lock);
         if why == Stop::Reopen { self.run_anew(detached) } else { Ok(()) }
+    }
+
+    fn watch_tickets(&self, mail: mpsc::Sender<Message>) -> Watching {
+        let git = self.workspace.git_common_dir.as_deref();
+        Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
+            let _ = mail.send(match notice {
+                Notice::Paths(paths) => Message::Paths(paths),
+                Notice::Everything(why) => Message::Everything(Some(why)),
+                Notice::Look => Message::Everything(None),
+                Notice::Git => Message::Git,
+            });
+        })
+    }
+
+    fn beginning(&self) -> Beginning {
+        let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
+        let reread = move || match App::open(environment.clone(), workspace.clone()) {
+            Ok(app) => Ok(app.settings()),
+            Err(failure) if failure.evidence.is_empty() => Err(vec![failure.message]),
+            Err(failure) => Err(failure.evidence),
+        };
+        Beginning {
+            settings: self.settings(),
+            reread: Box::new(reread),
+            sessions: Box::new(|| format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase())),
+        }
+    }
+
+    fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
+        let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
+        let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
+        Ok(Ports { tickets: Arc::new(self.tickets().comparing()), worktree: Arc::new(worktree), ..self.ports()? })
     }
 
     fn watch_settings(&self, mail: mpsc::Sender<Message>) {
@@ -133,12 +146,16 @@ impl App {
     }
 }
 
-fn start_log() {
+/// Into the log file, which is kept within bounds; in the foreground to standard error.
+fn start_log(file: Option<&Path>) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("YOI_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // Already started: this process has run a daemon before (a test).
-    let _ = log.try_init();
+    let _ = match file {
+        Some(file) => log.with_writer(Arc::new(RotatingLog::new(file))).try_init(),
+        None => log.with_writer(io::stderr).try_init(),
+    };
 }
 
 /// What a daemon's being reachable, and being the only one, rests on.

@@ -28,7 +28,7 @@ pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -50,6 +50,8 @@ pub enum Message {
     TurnEnded(KickId, TurnOutcome),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// A probe of the main worktree that took long has its answer.
+    Probed(Dirty),
     /// The configuration may have changed.
     Reload,
     /// End.

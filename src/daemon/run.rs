@@ -87,6 +87,7 @@ impl Host {
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::Visit(visit) => visit(self),
+            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
             Message::Reload => {
                 // What is wrong is kept, and shown.
                 let _ = self.reload();

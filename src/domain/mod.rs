@@ -7,6 +7,7 @@ pub mod attention;
 pub mod backlog;
 pub mod classify;
 pub mod differences;
+mod digest;
 pub mod edit;
 pub mod engine;
 pub mod explain;
