@@ -6,7 +6,6 @@ mod chance;
 mod clock;
 mod diligent;
 mod files;
-mod graph;
 mod host;
 mod kicks;
 mod operation;
