@@ -34,7 +34,7 @@ use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
 
 /// How long a refusal that will pass by itself is waited out.
@@ -225,7 +225,7 @@ impl App {
         SqliteStore::open(&self.state.store()).map_err(|error| Failure::failed(error.to_string()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),

@@ -11,10 +11,11 @@ use tokio::sync::Notify;
 use super::App;
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
-use crate::adapters::watcher::{Notice, Watcher};
+use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
+use crate::ports::MainWorktree;
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -51,8 +52,7 @@ impl App {
             command: self.command(),
             session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
         };
-        let backend = Arc::clone(&watcher);
-        let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
+        let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
         let ports = Ports { tickets: Arc::new(self.tickets().comparing()), ..self.ports()? };
         let mut host =
             Host::daemon(beginning, ports, (mail.clone(), inbox), about).map_err(|error| self.unreadable(&error))?;
@@ -61,7 +61,13 @@ impl App {
             .enable_all()
             .build()
             .map_err(|error| failed("the runtime", error))?;
-        let own = Own { lock: Arc::clone(&lock), files: Arc::default(), look: Arc::default(), mail: mail.clone() };
+        let own = Own {
+            lock: Arc::clone(&lock),
+            files: Arc::default(),
+            look: Arc::default(),
+            mail: mail.clone(),
+            measure: self.measure(&watcher),
+        };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail));
         let path = self.state.daemon_lock();
@@ -79,6 +85,12 @@ impl App {
         drop(watcher);
         drop(lock);
         Ok(())
+    }
+
+    /// How the watcher's lag is measured whenever somebody asks for the status.
+    fn measure(&self, watcher: &Arc<Watching>) -> server::Measure {
+        let (watcher, worktree) = (Arc::clone(watcher), self.worktree());
+        Arc::new(move || watcher.measure(worktree.obstacle().map(|obstacle| obstacle.what)))
     }
 
     fn take_lock(&self) -> Result<DaemonLock, Failure> {
@@ -123,13 +135,14 @@ struct Own {
     /// Told when the socket should be looked at.
     look: Arc<Notify>,
     mail: mpsc::Sender<Message>,
+    measure: server::Measure,
 }
 
 impl Own {
     /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
     async fn listen(self, socket: std::path::PathBuf) {
         let bound = || self.files.watch(&socket);
-        if let Err(error) = server::serve(&socket, self.mail.clone(), &self.look, bound).await {
+        if let Err(error) = server::serve(&socket, self.mail.clone(), self.measure, &self.look, bound).await {
             tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
             let _ = self.mail.send(Message::Stop(Stop::Asked));
         }

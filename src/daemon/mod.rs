@@ -28,7 +28,7 @@ use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
+use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Store, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -93,7 +93,7 @@ pub struct About {
     /// Its socket.
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
-    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    pub watcher: Option<Arc<dyn Notices>>,
     /// What is in the way from the start: an untrusted command, say.
     pub obstacles: Vec<String>,
 }
@@ -117,6 +117,7 @@ pub struct Host {
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,
     store_trouble: Option<String>,
+    folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -163,6 +164,11 @@ impl Host {
     /// What keeps the store from being written, in words.
     pub fn store_trouble(&self) -> Option<&str> {
         self.store_trouble.as_deref()
+    }
+
+    /// Why the ticket folder could not be read when that was last tried, in words.
+    pub fn folder_trouble(&self) -> Option<&str> {
+        self.folder_trouble.as_deref()
     }
 
     /// What stands in the way of reading and writing ticket files.

@@ -141,6 +141,7 @@ impl Host {
             turn: None,
             adopted_until: None,
             store_trouble: None,
+            folder_trouble: None,
             failed_deliveries: 0,
             started: now,
             about: super::About::default(),

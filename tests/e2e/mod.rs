@@ -12,3 +12,4 @@ mod restart;
 mod schema;
 mod turns;
 mod waiting;
+mod watching;
