@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::watching::WatchView;
 
 /// The version of every answer.
 pub const VERSION: u32 = 1;
@@ -366,6 +367,8 @@ pub struct StatusView {
     pub mode: String,
     /// How changes are seen, and why.
     pub watcher: Option<String>,
+    /// The watching in detail; null where nobody watches.
+    pub watching: Option<WatchView>,
     /// How many tickets there are in each state.
     pub tickets: std::collections::BTreeMap<String, usize>,
     /// How many tickets there are of each class.

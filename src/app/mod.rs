@@ -35,7 +35,7 @@ use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
 
 /// How long a refusal that will pass by itself is waited out.
@@ -245,7 +245,7 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),

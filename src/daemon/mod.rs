@@ -32,7 +32,7 @@ use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Tickets};
+use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -99,7 +99,7 @@ pub struct About {
     /// Its socket.
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
-    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    pub watcher: Option<Arc<dyn Notices>>,
 }
 
 /// The owner of one workspace's state.
@@ -126,6 +126,7 @@ pub struct Host {
     /// Names a new session.
     sessions: Box<dyn Fn() -> String + Send>,
     settings_trouble: Option<String>,
+    folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -172,6 +173,11 @@ impl Host {
     /// What is kept of the past.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Why the ticket folder could not be read when that was last tried, in words.
+    pub fn folder_trouble(&self) -> Option<&str> {
+        self.folder_trouble.as_deref()
     }
 
     /// What stands in the way of reading and writing ticket files.

@@ -34,6 +34,7 @@ impl Host {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
             Effect::Compare => self.compare(events),
+            Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
             Effect::StampQueued { .. } => self.stamp(effect, events),
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
@@ -88,9 +89,15 @@ impl Host {
             return;
         }
         match self.ports.tickets.scan() {
-            Ok(entries) => events.push_back(Event::FilesRead { entries, full: true }),
+            Ok(entries) => {
+                self.folder_trouble = None;
+                events.push_back(Event::FilesRead { entries, full: true });
+            }
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
-            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+            Err(error) => {
+                tracing::warn!(%error, "the ticket folder cannot be read");
+                self.folder_trouble = Some(error.to_string());
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod notices;
 pub mod processes;
 pub mod state_folder;
 pub mod store;
@@ -10,6 +11,7 @@ pub mod tickets;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
+pub use notices::{Lag, Notices, Noticing};
 pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};

@@ -130,6 +130,8 @@ pub enum Effect {
     ReadAll,
     /// Compare all files with what was last read of them, without waiting for it; answer `Compared`.
     Compare,
+    /// The watcher missed something: make anew what its notices rest on.
+    DoubtWatcher,
     /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
     /// `StampFailed`.
     StampQueued {

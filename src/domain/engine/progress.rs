@@ -39,8 +39,7 @@ impl Engine {
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
     pub(super) fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
-        let somebody =
-            *by != Actor::Daemon && !self.may_be_its_own(by, now) && !self.may_be_its_workers(id, now);
+        let somebody = *by != Actor::Daemon && !self.may_be_its_own(by, now) && !self.may_be_its_workers(id, now);
         if matches!(by, Actor::Somebody(_) | Actor::Unknown)
             && let Some(note) = self.work_set.get_mut(id)
             && note.waiting.as_ref().is_some_and(|w| w.kind == WaitKind::Other)

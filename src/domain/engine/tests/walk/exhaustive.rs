@@ -74,5 +74,7 @@ fn three_tickets() {
 fn three_tickets_two_at_once() {
     let mut acts = vec![EndTurn, FailTurn];
     acts.extend(each(3, &[Plan, Accept, Delegate, WorkerCloses]));
-    check(&World::new("three, two at once", ["a", "b", "c"].map(queued).into(), acts, policy(Some(2), 10)).first(500_000));
+    check(
+        &World::new("three, two at once", ["a", "b", "c"].map(queued).into(), acts, policy(Some(2), 10)).first(500_000),
+    );
 }

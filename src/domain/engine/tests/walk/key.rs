@@ -5,10 +5,10 @@
 
 use chrono::TimeDelta;
 
-use super::acts::NAMES;
-use super::rest::Ghost;
 use super::super::super::{Engine, Orchestrator, Reach};
 use super::super::host::Host;
+use super::acts::NAMES;
+use super::rest::Ghost;
 use crate::domain::facts::Dirty;
 use crate::domain::ledger::Attempt;
 use crate::domain::sample::id;

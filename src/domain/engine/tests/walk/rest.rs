@@ -1,8 +1,8 @@
 //! What must hold of a state at rest, judged by what was done and told, not by what the engine remembers of it.
 
-use super::acts::{Act, NAMES};
 use super::super::super::{Record, RecordKind};
 use super::super::host::Host;
+use super::acts::{Act, NAMES};
 use crate::domain::kick::{Boundary, Decision, PATIENCE, Suppression};
 use crate::domain::sample::id;
 use crate::domain::ticket::State;
@@ -135,7 +135,7 @@ impl Ghost {
             Decision::Suppress(Suppression::AlreadyPresented) if list.iter().any(|item| !item.seen) => {
                 Err("an unseen item behind seen ones".into())
             }
-            Decision::Suppress(Suppression::NoOrchestrator(_) | Suppression::Paused | Suppression::Busy) => {
+            Decision::Suppress(Suppression::NoOrchestrator(_) | Suppression::Paused(_) | Suppression::Busy) => {
                 Err("nobody paused it, and it is idle".into())
             }
             Decision::Suppress(_) => Ok(()),
