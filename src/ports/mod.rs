@@ -13,5 +13,5 @@ pub use acceptance::Acceptance;
 pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
-pub use tickets::{EditError, Entry, Tickets};
+pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use worktree::{MainWorktree, Obstacle};
