@@ -2,6 +2,7 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
 pub mod environment;

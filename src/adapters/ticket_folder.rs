@@ -6,6 +6,7 @@ mod editing;
 mod editors;
 mod layout;
 mod note;
+mod prints;
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -18,9 +19,11 @@ use rustix::fs::{CWD, RenameFlags};
 use walkdir::WalkDir;
 
 pub use self::layout::id_of;
+use self::prints::Prints;
 use super::files;
 use super::kept::Kept;
 use super::locks::TicketLocks;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::finding::Finding;
 use crate::domain::refusal::Refusal;
@@ -39,6 +42,8 @@ pub struct TicketFolder {
     keys: KeyMap,
     /// What looks during edits brought to light, and what this process displaced.
     noticed: Arc<Mutex<Noticed>>,
+    /// None: nothing is kept to compare with.
+    prints: Option<Arc<Prints>>,
 }
 
 #[derive(Debug, Default)]
@@ -59,13 +64,19 @@ impl TicketFolder {
         let locks = locks.into();
         let kept = Kept::new(locks.with_file_name("kept"));
         let (workspace, folder, locks) = (workspace.into(), folder.into(), TicketLocks::new(locks));
-        Self { workspace, folder, locks, kept, keys, noticed: Arc::default() }
+        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None }
     }
 
     /// Locks are waited for so long, and not 10 s.
     #[must_use]
     pub fn patience(self, patience: Duration) -> Self {
         Self { locks: self.locks.patience(patience), ..self }
+    }
+
+    /// Keeps what each file looks like when it is read, so that [`Tickets::differences`] can compare.
+    #[must_use]
+    pub fn comparing(self) -> Self {
+        Self { prints: Some(Arc::default()), ..self }
     }
 
     /// Where the file of a ticket with this id most likely lies, relative to the workspace.
@@ -92,8 +103,16 @@ impl TicketFolder {
             path: path.to_owned(),
             error: Diagnostic { line: 0, column: 0, message },
         };
-        match files::read(full) {
-            Ok(bytes) => self.entry(&bytes, path),
+        let read = files::read_with_metadata(full);
+        if let Some(prints) = &self.prints {
+            match &read {
+                Ok((_, found)) => prints.read(path, found),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !full.is_symlink() => prints.forget(path),
+                Err(_) => prints.unreadable(path, full),
+            }
+        }
+        match read {
+            Ok((bytes, _)) => self.entry(&bytes, path),
             Err(error) if error.kind() == io::ErrorKind::NotFound && full.is_symlink() => {
                 unreadable("this symlink points to nothing".into())
             }
@@ -181,7 +200,15 @@ impl Tickets for TicketFolder {
         if layout::is_ticket_path(&self.workspace, &self.folder, path) {
             self.read_at(&self.workspace.join(path), path)
         } else {
+            self.prints.iter().for_each(|prints| prints.forget(path));
             Entry::NotATicket
+        }
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        match &self.prints {
+            Some(prints) => prints.compare(&self.workspace, &self.folder),
+            None => Err(io::Error::new(io::ErrorKind::Unsupported, "nothing was kept to compare with")),
         }
     }
 

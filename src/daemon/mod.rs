@@ -3,8 +3,10 @@
 //!
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
+mod history;
 mod launch;
 mod obstacle;
+mod operation;
 mod perform;
 mod run;
 mod start;
@@ -18,16 +20,19 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+pub use history::History;
+pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
+use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
+use crate::ports::{MainWorktree, Processes, StateFolder, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -37,12 +42,16 @@ pub enum Message {
     Everything(Option<String>),
     /// The git directory changed.
     Git,
+    /// All files were compared with what was last read of them.
+    Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's process ended.
     TurnEnded(KickId, TurnOutcome),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// The configuration may have changed.
+    Reload,
     /// End.
     Stop(Stop),
 }
@@ -51,8 +60,6 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
-    /// History; None where it could not be opened (the reason is among `About::obstacles`).
-    pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
     /// Git.
@@ -91,8 +98,6 @@ pub struct About {
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
     pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
-    /// What is in the way from the start: an untrusted command, say.
-    pub obstacles: Vec<String>,
 }
 
 /// The owner of one workspace's state.
@@ -113,7 +118,12 @@ pub struct Host {
     turn: Option<(KickId, ProcessIdentity)>,
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,
-    store_trouble: Option<String>,
+    history: History,
+    settings: Settings,
+    reread: Reread,
+    /// Names a new session.
+    sessions: Box<dyn Fn() -> String + Send>,
+    settings_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -157,9 +167,9 @@ impl Host {
         self.about = about;
     }
 
-    /// What keeps the store from being written, in words.
-    pub fn store_trouble(&self) -> Option<&str> {
-        self.store_trouble.as_deref()
+    /// What is kept of the past.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// What stands in the way of reading and writing ticket files.
@@ -205,21 +215,19 @@ impl Host {
 
     /// Writes a record that is the host's own (not the engine's).
     fn record(&mut self, record: Record) {
-        self.append(&[record]);
+        self.append(vec![record]);
     }
 
-    fn append(&mut self, records: &[Record]) {
-        if records.is_empty() {
-            return;
-        }
-        let Some(store) = &mut self.ports.store else { return };
-        match store.append(records) {
-            Ok(newest) => {
-                self.store_trouble = None;
-                self.listeners.retain(|listener| listener(newest));
-            }
-            // History is not authority: its loss is said, and stops nothing.
-            Err(error) => self.store_trouble = Some(error.to_string()),
+    fn append(&mut self, records: Vec<Record>) {
+        let now = self.now();
+        self.history.append(records, now);
+        self.tell_listeners();
+    }
+
+    /// What has been written is there to be read.
+    fn tell_listeners(&mut self) {
+        if let Some(newest) = self.history.take_newest() {
+            self.listeners.retain(|listener| listener(newest));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Carries out effects through the ports; each answer is the next event. Makes no choices.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread;
 
 use super::{Host, Message};
 use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, TurnOutcome};
@@ -17,7 +19,7 @@ impl Host {
         // Without a daemon nobody is kicked anyway: that it would not be is no history.
         let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
         let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
-        self.append(&records);
+        self.append(records);
         for effect in rest {
             self.perform(effect, events);
         }
@@ -31,6 +33,7 @@ impl Host {
         match effect {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
+            Effect::Compare => self.compare(events),
             Effect::StampQueued { .. } => self.stamp(effect, events),
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
@@ -54,25 +57,20 @@ impl Host {
                     }),
                 );
             }
-            Effect::Record(record) => self.append(&[record]),
-            Effect::SaveLedger(ledger) => self.keep(|store| store.save_ledger(&ledger)),
+            Effect::Record(record) => self.append(vec![record]),
+            Effect::SaveLedger(ledger) => {
+                let now = self.now();
+                self.history.save_ledger(ledger, now);
+            }
             Effect::SaveSeen(seen) => {
                 let now = self.now();
-                self.keep(|store| store.save_seen(&seen, now));
+                self.history.save_seen(seen, now);
             }
             Effect::SavePods(pods) => {
                 if let Err(error) = self.ports.state.save_pods(&pods) {
                     tracing::warn!(%error, "the register of Pods could not be kept");
                 }
             }
-        }
-    }
-
-    fn keep(&mut self, write: impl FnOnce(&mut dyn crate::ports::Store) -> Result<(), crate::ports::StoreError>) {
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = write(store.as_mut())
-        {
-            self.store_trouble = Some(error.to_string());
         }
     }
 
@@ -93,6 +91,21 @@ impl Host {
             Ok(entries) => events.push_back(Event::FilesRead { entries, full: true }),
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
             Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+        }
+    }
+
+    /// On a thread of its own: a slow file system must not hold up anything else.
+    fn compare(&mut self, events: &mut VecDeque<Event>) {
+        if self.conclusions_are_put_off() {
+            return events.push_back(Event::Compared(None));
+        }
+        let (tickets, mail) = (Arc::clone(&self.ports.tickets), self.mail.clone());
+        let walk = move || {
+            let found = tickets.differences().map_err(|error| error.to_string());
+            let _ = mail.send(Message::Compared(found));
+        };
+        if let Err(error) = thread::Builder::new().name("yoi compare".into()).spawn(walk) {
+            events.push_back(Event::Compared(Some(Err(format!("no thread could be started: {error}")))));
         }
     }
 

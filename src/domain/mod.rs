@@ -6,6 +6,8 @@ pub mod accept;
 pub mod attention;
 pub mod backlog;
 pub mod classify;
+pub mod differences;
+mod digest;
 pub mod edit;
 pub mod engine;
 pub mod explain;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use crate::domain::backlog::Entry;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::finding::Finding;
 use crate::domain::refusal::Refusal;
@@ -85,6 +86,10 @@ pub trait Tickets: Send + Sync {
 
     /// Reads one file anew. `path` is relative to the workspace.
     fn read(&self, path: &Path) -> Entry;
+
+    /// Where the disk differs from what [`Tickets::scan`] and [`Tickets::read`] last saw, found without opening a file
+    /// (by size, times and inode). Takes no lock that reading waits for. An error where nothing was kept to compare with.
+    fn differences(&self) -> io::Result<Differences>;
 
     /// The whole file's text, for showing.
     fn text(&self, path: &Path) -> io::Result<String>;

@@ -90,6 +90,7 @@ impl Engine {
         let reoffer = self.policy.kick.reoffer_idle;
         let times = [
             self.files.next(),
+            self.verify.next(self.policy.verify_every),
             self.boundaries.due(self.last_now).filter(|_| deciding),
             saved.rate_limited_until,
             saved.backing_off_until,
@@ -120,6 +121,7 @@ impl Engine {
         if !due.is_empty() {
             self.want(Effect::Read(due));
         }
+        self.verify_if_due(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -244,6 +246,7 @@ impl Engine {
             return;
         }
         self.files.shift(back);
+        self.verify.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);
