@@ -12,6 +12,7 @@ pub mod files;
 pub mod git;
 mod git_layout;
 pub mod git_program;
+pub mod kept;
 pub mod locks;
 pub mod own_files;
 pub mod patient;

@@ -1,6 +1,7 @@
 //! The verbs that write ticket files: read fresh, decide by the core, compare and swap, tell the engine. One path for
 //! the daemon and for a command's own host.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::accept::{Way, acceptable};
@@ -37,6 +38,15 @@ impl From<EditError> for VerbError {
             other => VerbError::Edit(other),
         }
     }
+}
+
+/// Somebody who is just accepting holds it for moments.
+fn no_accept_lock(error: &io::Error) -> VerbError {
+    if error.kind() == io::ErrorKind::TimedOut {
+        let refusal = Refusal::new(format!("another process is just accepting a ticket: {error}"));
+        return Refusal { passing: true, ..refusal.hint("try again") }.into();
+    }
+    VerbError::Failed(format!("the accept lock could not be taken: {error}"))
 }
 
 impl From<Refusal> for VerbError {
@@ -116,8 +126,7 @@ impl Host {
     /// Accepts a ticket: under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
     pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Moved, Acceptance), VerbError> {
         let path = self.writable(&request.id)?;
-        let lock = self.ports.state.accept_lock();
-        let _lock = lock.map_err(|error| VerbError::Failed(format!("the accept lock could not be taken: {error}")))?;
+        let _lock = self.ports.state.accept_lock().map_err(|error| no_accept_lock(&error))?;
         self.freshen(&path)?;
         let now = self.now();
         let before = self.engine.backlog().get(&request.id).cloned();

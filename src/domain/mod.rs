@@ -12,6 +12,7 @@ pub mod edit;
 pub mod engine;
 pub mod explain;
 pub mod facts;
+pub mod finding;
 pub mod gates;
 pub mod harmless;
 pub mod kick;

@@ -15,5 +15,5 @@ pub use notices::{Lag, Notices, Noticing};
 pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
-pub use tickets::{EditError, Entry, Tickets};
+pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use worktree::{MainWorktree, Obstacle};
