@@ -381,3 +381,35 @@ fn a_file_that_is_none() {
     let problems = load().unwrap_err().to_string();
     assert_eq!(problems.matches(".yoi/config.toml:").count(), 2, "each with its path: {problems}");
 }
+
+#[test]
+fn signs_of_a_rate_limit() {
+    let with = |lines: &str| {
+        check(&format!("dispatch.mode = 'orchestrated'\n[orchestrator]\ncommand = [\"x\"]\n{lines}"))
+            .replace('\n', "; ")
+    };
+    let table = [
+        ("rate_limit_exit = 75", "orchestrator.rate_limit_exit = [75] (line 4)"),
+        ("rate_limit_exit = [75, 0x4c]", "orchestrator.rate_limit_exit = [75, 76] (line 4)"),
+        ("rate_limit_pattern = 'Limit'", "orchestrator.rate_limit_pattern = [\"Limit\"] (line 4)"),
+        ("rate_limit_pattern = ['a', 'b c']", "orchestrator.rate_limit_pattern = [\"a\", \"b c\"] (line 4)"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '5m'", "orchestrator.rate_limit_wait = \"5m\" (line 5)"),
+        ("rate_limit_exit = 0", "takes an exit code from 1 to 255, or a list of them, not 0"),
+        (
+            "rate_limit_exit = [75, 256]",
+            "4:24 `orchestrator.rate_limit_exit` takes an exit code from 1 to 255, or a list of them, not 256",
+        ),
+        ("rate_limit_exit = '75'", "takes an exit code from 1 to 255, or a list of them, not '75'"),
+        ("rate_limit_pattern = 429", "`orchestrator.rate_limit_pattern` takes a text, or a list of texts, not 429"),
+        ("rate_limit_pattern = ['']", "an empty text is found in every output"),
+        ("rate_limit_wait = '5m'", "has no effect without a sign of a rate limit"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '200h'", "is longer than a week"),
+    ];
+    for (lines, expected) in table {
+        let said = with(lines);
+        assert!(said.contains(expected), "{lines}: {said}");
+    }
+    let without = check("dispatch.mode = 'orchestrated'\norchestrator.rate_limit_exit = 75\n");
+    assert!(without.contains("has no effect without `orchestrator.command`"), "{without}");
+    assert!(check("orchestrator.rate_limit_exit = 75\n").contains("has no effect in pull mode"));
+}

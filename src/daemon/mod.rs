@@ -22,12 +22,14 @@ pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::engine::{Engine, Event, KickId, Orders, Record};
+use crate::domain::facts::PodId;
 use crate::domain::obstruction::Obstruction;
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
+use crate::ports::runs::Sign;
+use crate::ports::{MainWorktree, Processes, Runs, StateFolder, Store, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -39,8 +41,8 @@ pub enum Message {
     Git,
     /// A role Pod's process ended.
     PodEnded(PodId),
-    /// The turn's process ended.
-    TurnEnded(KickId, TurnOutcome),
+    /// The turn's supervisor showed something: its process, its end.
+    Turn(KickId, Sign),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// End.
@@ -55,6 +57,8 @@ pub struct Ports {
     pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
+    /// Runs of programs.
+    pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
     /// What survives.
@@ -78,6 +82,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Ends the group after this long without output.
     pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// Where this host stands, for `status`.
@@ -110,9 +116,6 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
-    turn: Option<(KickId, ProcessIdentity)>,
-    /// Until when an adopted turn may run: nobody else keeps its time.
-    adopted_until: Option<Timestamp>,
     store_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,

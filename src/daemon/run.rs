@@ -33,7 +33,7 @@ struct Hints {
 }
 
 impl Host {
-    /// Runs until told to stop. Finishes the message in hand, ends the turn's process group, and returns why.
+    /// Runs until told to stop. Finishes the message in hand, leaves a running turn to the next daemon, and returns why.
     pub fn run(&mut self) -> Stop {
         loop {
             if self.waiting.is_empty() {
@@ -49,7 +49,6 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
-            self.end_overdue_turn();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
                 self.tell(Event::Ticked);
@@ -58,8 +57,7 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).min();
-        let until = due.map_or(LONGEST_SLEEP, |wake| {
+        let until = self.engine.next_wake().map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
         });
@@ -79,7 +77,7 @@ impl Host {
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
-            Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
+            Message::Turn(kick, sign) => self.turn_shown(kick, sign),
             Message::Visit(visit) => visit(self),
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
@@ -114,9 +112,6 @@ impl Host {
     }
 
     pub(super) fn finish(&mut self, why: Stop) {
-        if why == Stop::Asked {
-            self.end_turn();
-        }
         let at = self.now();
         let data =
             json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});

@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use super::launch::FormerTurns;
 use super::{About, Command, Host, Message, Ports};
-use chrono::TimeDelta;
-
-use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
+use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
 use crate::ports::Entry;
@@ -55,12 +54,10 @@ impl Host {
         };
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
-        let adopted = running_turn(&ports);
-        if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
+        let former = FormerTurns::find(&ports, now);
+        if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
-        let timeout = beginning.command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
-        let adopted_until = adopted.as_ref().zip(timeout).map(|(turn, timeout)| turn.since + timeout);
         let start = Start {
             dirty: probe(&ports, &beginning.policy),
             policy: beginning.policy,
@@ -70,7 +67,8 @@ impl Host {
             recorded_at: recorded.as_ref().map(|r| r.at),
             recorded: recorded.map(|r| r.seen),
             ledger,
-            adopted,
+            adopted: former.running,
+            ended_turns: former.ended,
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
@@ -84,8 +82,10 @@ impl Host {
         let mut host = Self::new(ports, beginning.command, true, mail, inbox);
         host.store_trouble = trouble;
         host.about = about;
-        host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
+        for kick in &former.over {
+            host.forget_run(kick);
+        }
         Ok(host)
     }
 
@@ -106,6 +106,7 @@ impl Host {
             recorded_at: None,
             ledger: crate::domain::ledger::SavedLedger::default(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
@@ -138,8 +139,6 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
-            turn: None,
-            adopted_until: None,
             store_trouble: None,
             failed_deliveries: 0,
             started: now,
@@ -151,17 +150,6 @@ impl Host {
 
 fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
-}
-
-/// The turn of a former daemon, if exactly its process is still alive.
-fn running_turn(ports: &Ports) -> Option<RunningTurn> {
-    match ports.state.turn() {
-        Ok(turn) => turn.filter(|turn| ports.processes.is_alive(&turn.process)),
-        Err(error) => {
-            tracing::warn!(%error, "the record of a running turn cannot be read; none is adopted");
-            None
-        }
-    }
 }
 
 /// The registered Pods: those whose processes are still alive, and the others.

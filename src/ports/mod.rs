@@ -4,13 +4,15 @@
 
 pub mod acceptance;
 pub mod processes;
+pub mod runs;
 pub mod state_folder;
 pub mod store;
 pub mod tickets;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
-pub use processes::{Launch, Launched, Processes};
+pub use processes::Processes;
+pub use runs::{Launch, Runs};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Tickets};

@@ -9,6 +9,7 @@ mod follow;
 mod long_queue;
 mod messages;
 mod restart;
+mod runs;
 mod schema;
 mod turns;
 mod waiting;
