@@ -20,6 +20,7 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
+use crate::adapters::runs::{self, RunFolder};
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
@@ -226,10 +227,15 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn runs(&self) -> Result<RunFolder, Failure> {
+        Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
+    }
+
     fn ports(&self) -> Result<Ports, Failure> {
         Ok(Ports {
             tickets: Arc::new(self.tickets()),
             processes: Arc::new(Self::processes()?),
+            runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),

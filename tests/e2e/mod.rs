@@ -10,6 +10,7 @@ mod long_queue;
 mod messages;
 mod operation;
 mod restart;
+mod runs;
 mod schema;
 mod turns;
 mod waiting;
