@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{self, Text};
 use super::{locks, state_files};
-use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::engine::{KickId, RunningTurn, SavedSession};
 use crate::domain::facts::Pod;
 use crate::ports;
 
@@ -100,6 +100,18 @@ impl ports::StateFolder for StateFolder {
         let path = self.path.join("turn.json");
         match turn {
             Some(turn) => state_files::write_json(&path, turn),
+            None => state_files::remove(&path),
+        }
+    }
+
+    fn session(&self) -> io::Result<Option<SavedSession>> {
+        state_files::read_json(&self.path.join("session.json"))
+    }
+
+    fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()> {
+        let path = self.path.join("session.json");
+        match session {
+            Some(session) => state_files::write_json(&path, session),
             None => state_files::remove(&path),
         }
     }

@@ -12,7 +12,7 @@ use super::view::{
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
-use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, may_kick};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, RecordKind, may_kick};
 use crate::domain::explain::last;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
@@ -118,10 +118,10 @@ fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
         since: String::new(),
         detail: None,
     };
-    match (summary.reach, summary.orchestrator) {
-        (Reach::No(why), _) => {
+    match (summary.absence, summary.orchestrator) {
+        (Some(why), _) => {
             "gone".clone_into(&mut pod.state);
-            pod.detail = Some(why.clone());
+            pod.detail = Some(why.to_owned());
         }
         (_, Orchestrator::Idle { since }) => pod.since = clock(*since),
         (_, Orchestrator::Preparing { kick, .. }) => pod.detail = Some(format!("kick {} is being prepared", kick.0)),
@@ -129,7 +129,17 @@ fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
             "busy".clone_into(&mut pod.state);
             pod.since = clock(turn.since);
             pod.pid = turn.process.as_ref().map(|p| p.pid);
-            pod.detail = Some(format!("works on kick {}", turn.kick.0));
+            pod.detail = Some(match &turn.kick {
+                Some(kick) => format!("works on kick {}", kick.0),
+                None => "a turn that was not yoi's doing".into(),
+            });
+        }
+    }
+    if let Some(session) = summary.live {
+        pod.agent.clone_from(&session.agent);
+        pod.pid = pod.pid.or(session.process.as_ref().map(|p| p.pid));
+        if session.silent {
+            pod.detail = Some(format!("busy, silent since {}", clock(session.heard)));
         }
     }
     pod

@@ -30,7 +30,7 @@ use crate::api::request::Request;
 use crate::api::view::{EventView, StatusView};
 use crate::config::Config;
 use crate::daemon::{About, Found, Host, Ports};
-use crate::domain::policy::Policy;
+use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
@@ -189,6 +189,11 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            session: SessionPolicy {
+                busy_max: self.config.session.busy_max,
+                can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
+                ..SessionPolicy::default()
+            },
         }
     }
 

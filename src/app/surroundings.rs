@@ -19,7 +19,7 @@ impl App {
             return Reach::No("[dispatch] mode is pull: workers take tickets from the queue themselves".into());
         }
         if self.config.orchestrator.is_none() {
-            return Reach::No("no [orchestrator] command is configured in .yoi/config.toml".into());
+            return Reach::Session;
         }
         match self.trust {
             Trust::Trusted | Trust::NothingToRun => Reach::Exec,
@@ -35,10 +35,14 @@ impl App {
     /// What is in the way from the start.
     pub(super) fn obstacles(&self) -> Vec<String> {
         let mut obstacles = Vec::new();
-        if matches!(self.trust, Trust::NeverTrusted | Trust::Changed)
-            && let Reach::No(why) = self.reach()
-        {
-            obstacles.push(why);
+        match self.reach() {
+            _ if self.trust.holds() => {}
+            Reach::No(why) => obstacles.push(why),
+            _ => obstacles.push(
+                "the [orchestrator] wake commands are not trusted as they are, so nothing wakes the Orchestrator: look at \
+                 them with `yoi trust`"
+                    .into(),
+            ),
         }
         if let Err(failure) = self.store() {
             obstacles.push(format!("history cannot be kept: {}", failure.message));
@@ -77,6 +81,7 @@ impl App {
                 }
                 _ => well.push("the Orchestrator command is trusted".into()),
             },
+            Reach::Session => well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into()),
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
         match self.store() {

@@ -36,6 +36,8 @@ pub(super) enum Takes {
     States,
     /// A list of the program and its arguments.
     Command,
+    /// A list of such lists.
+    Commands,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A number and a unit; `off` where that makes sense.
@@ -59,6 +61,9 @@ impl fmt::Display for Takes {
             Takes::Name => f.write_str("the name of a frontmatter key"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
+            Takes::Commands => f.write_str(
+                "a list of such lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
+            ),
             Takes::OneOf(words) => f.write_str(&one_of(words)),
             Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
             Takes::Duration { off: true } => {
@@ -80,7 +85,7 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// All keys, in the order of the reference.
-pub(super) const KEYS: [Key; 13] = [
+pub(super) const KEYS: [Key; 15] = [
     Key {
         section: "tickets",
         name: "root",
@@ -134,6 +139,21 @@ pub(super) const KEYS: [Key; 13] = [
         about: "How long that command may print nothing before it is ended. Shorter than `turn_timeout`.",
     },
     Key {
+        section: "orchestrator",
+        name: "wake",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "Without `command`, for an Orchestrator that registers itself: what is run, in this order, when a list \
+                waits for it and it is idle. No ticket text goes into it. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "orchestrator",
+        name: "busy_max",
+        takes: Takes::Duration { off: false },
+        default: "\"30m\"",
+        about: "Without `command`: how long a turn may go on without any sign of life before it is shown as silent.",
+    },
+    Key {
         section: "kick",
         name: "max_items",
         takes: Takes::Count { most: 100, unlimited: false },
@@ -182,7 +202,7 @@ pub(super) const LATER_SECTIONS: [&str; 9] =
     ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "watch", "http"];
 
 /// The same, of sections that this version knows.
-pub(super) const LATER_KEYS: [(&str, &str); 2] = [("orchestrator", "wake"), ("orchestrator", "busy_max")];
+pub(super) const LATER_KEYS: [(&str, &str); 0] = [];
 
 /// The key of this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {

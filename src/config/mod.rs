@@ -46,6 +46,8 @@ pub struct Config {
     /// How an Orchestrator is run; None: no command is configured. It takes effect only once trusted
     /// (`adapters::trust`).
     pub orchestrator: Option<OrchestratorCommand>,
+    /// How an Orchestrator that registers itself is woken, and how long it may be silent.
+    pub session: SessionSettings,
     /// The bounds of the kick decision.
     pub kick: KickPolicy,
     /// How much may be under way at once.
@@ -65,6 +67,15 @@ pub struct OrchestratorCommand {
     pub turn_timeout: TimeDelta,
     /// How long a turn may be silent; None: as long as it likes.
     pub stall_timeout: Option<TimeDelta>,
+}
+
+/// An Orchestrator that registers itself (DESIGN.md 5.1, `attached`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// Commands that wake it, in order; empty: nothing does. They take effect only once trusted.
+    pub wake: Vec<Vec<String>>,
+    /// How long a turn may be without any sign of life.
+    pub busy_max: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

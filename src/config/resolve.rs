@@ -10,8 +10,8 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, Setting, contradictions, document};
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy};
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
 
@@ -48,6 +48,7 @@ fn read(values: &mut Values<'_>) -> Config {
         states: contradictions::states(values),
         mode,
         orchestrator: orchestrator(values),
+        session: session(values),
         kick: kick(values),
         capacity: capacity(values, mode),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
@@ -84,6 +85,13 @@ fn orchestrator(values: &mut Values<'_>) -> Option<OrchestratorCommand> {
     Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout })
 }
 
+fn session(values: &mut Values<'_>) -> SessionSettings {
+    SessionSettings {
+        wake: values.commands("orchestrator.wake"),
+        busy_max: values.duration("orchestrator.busy_max").unwrap_or(SessionPolicy::default().busy_max),
+    }
+}
+
 fn kick(values: &mut Values<'_>) -> KickPolicy {
     let default = KickPolicy::default();
     let mut count = |path: &str, default: u32| values.count(path).and_then(Count::bound).unwrap_or(default);
@@ -113,6 +121,8 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "orchestrator.command" => list(exec.map_or(&[], |exec| exec.command.as_slice())),
         "orchestrator.turn_timeout" => quoted(&duration::text(exec.map_or(TURN_TIMEOUT, |exec| exec.turn_timeout))),
         "orchestrator.stall_timeout" => off_or(exec.and_then(|exec| exec.stall_timeout)),
+        "orchestrator.wake" => lists(&config.session.wake),
+        "orchestrator.busy_max" => quoted(&duration::text(config.session.busy_max)),
         "kick.max_items" => config.kick.max_items.to_string(),
         "kick.max_per_hour" => config.kick.max_per_hour.to_string(),
         "kick.max_attempts" => config.kick.max_attempts.to_string(),
@@ -141,6 +151,10 @@ fn off_or(length: Option<TimeDelta>) -> String {
 
 fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+}
+
+fn lists(commands: &[Vec<String>]) -> String {
+    format!("[{}]", commands.iter().map(|command| list(command)).collect::<Vec<_>>().join(", "))
 }
 
 /// A TOML basic string.

@@ -7,6 +7,7 @@ mod launch;
 mod obstacle;
 mod perform;
 mod run;
+mod sessions;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -19,15 +20,16 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use run::Stop;
+pub use sessions::Line;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record, TurnOutcome};
 use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets};
+use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -41,6 +43,10 @@ pub enum Message {
     PodEnded(PodId),
     /// The turn's process ended.
     TurnEnded(KickId, TurnOutcome),
+    /// A session's process ended.
+    SessionEnded(ProcessIdentity),
+    /// The `wake` commands have ended; why they failed, if they did.
+    WakeEnded(u64, Option<String>),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// End.
@@ -110,6 +116,11 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
+    /// The list that the contact in hand is answered with.
+    handed_over: Option<Kick>,
+    /// Where a session reads lines, with its id.
+    stream: Option<(String, Line)>,
+    waker: Option<Arc<dyn Waker>>,
     turn: Option<(KickId, ProcessIdentity)>,
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,

@@ -35,6 +35,10 @@ impl Host {
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
+            Effect::HandOver(kick) => self.hand_over(kick, events),
+            Effect::Wake(number) => self.wake(number),
+            Effect::WatchSession(process) => self.watch_session(process),
+            Effect::SaveSession(session) => self.keep_session(session.as_ref()),
             Effect::WatchPod(id, process) => {
                 let mail = self.mail.clone();
                 self.ports.processes.when_ended(

@@ -80,6 +80,8 @@ impl Host {
             Message::Stop(why) => return Some(why),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
+            Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
+            Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {

@@ -86,6 +86,7 @@ impl Host {
         host.about = about;
         host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
+        host.find_session();
         Ok(host)
     }
 
@@ -138,6 +139,9 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
+            handed_over: None,
+            stream: None,
+            waker: None,
             turn: None,
             adopted_until: None,
             store_trouble: None,

@@ -7,6 +7,7 @@ pub mod processes;
 pub mod state_folder;
 pub mod store;
 pub mod tickets;
+pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
@@ -14,4 +15,5 @@ pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Tickets};
+pub use waker::Waker;
 pub use worktree::{MainWorktree, Obstacle};

@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use super::super::{About, Beginning, Host, Message, Ports, Stop};
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::edit::Change;
-use crate::domain::engine::{KickId, Reach, RunningTurn};
+use crate::domain::engine::{KickId, Reach, RunningTurn, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
@@ -230,6 +230,14 @@ impl StateFolder for Fake {
     }
 
     fn save_turn(&self, _turn: Option<&RunningTurn>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn session(&self) -> io::Result<Option<SavedSession>> {
+        Ok(None)
+    }
+
+    fn save_session(&self, _session: Option<&SavedSession>) -> io::Result<()> {
         Ok(())
     }
 

@@ -12,5 +12,6 @@ mod kicks;
 mod orders;
 mod scripts;
 mod seen;
+mod sessions;
 mod starts;
 mod walk;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Reach, Record, Start, TurnOutcome};
+use super::super::{Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Reach, Record, SavedSession, Start, TurnOutcome};
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
@@ -46,6 +46,10 @@ pub(super) struct Host {
     pub(super) workers_close: bool,
     pub(super) probes: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
+    /// Lists that a session was handed, and has not taken.
+    pub(super) handed_over: VecDeque<Kick>,
+    pub(super) woken: Vec<u64>,
+    pub(super) session: Option<SavedSession>,
     pub(super) inbox: VecDeque<Event>,
     launched: Option<Kick>,
     refreshed: Option<(KickId, Timestamp)>,
@@ -88,6 +92,9 @@ impl Host {
             workers_close: false,
             probes: 0,
             bodies: BTreeMap::new(),
+            handed_over: VecDeque::new(),
+            woken: Vec::new(),
+            session: None,
             inbox: VecDeque::new(),
             launched: None,
             refreshed: None,
@@ -177,6 +184,10 @@ impl Host {
                     self.inbox.push_back(Event::Refreshed(kick));
                 }
                 Effect::Launch(kick) => self.launch(kick),
+                Effect::HandOver(kick) => self.handed_over.push_back(kick),
+                Effect::Wake(number) => self.woken.push(number),
+                Effect::WatchSession(_) => {}
+                Effect::SaveSession(saved) => self.session = saved,
                 Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
                 Effect::WatchTurn(..) => {}
                 Effect::Record(record) => self.records.push(record),
@@ -253,6 +264,9 @@ impl Host {
             let open = |t: &Ticket| matches!(t.state, Some(State::Queued | State::Inprogress));
             let known = self.engine.backlog().get(id);
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
+        }
+        if self.session.is_some() {
+            return;
         }
         assert_eq!(self.turn.is_some(), matches!(self.engine.presence(), Presence::Busy));
     }
