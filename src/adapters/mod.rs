@@ -2,6 +2,7 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
 pub mod environment;
@@ -20,5 +21,6 @@ pub mod state_folder;
 pub mod swap;
 pub mod ticket_folder;
 pub mod trust;
+pub mod wake;
 pub mod watcher;
 pub mod workspace;

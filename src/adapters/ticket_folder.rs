@@ -23,6 +23,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Tickets};
 use crate::text::keys::KeyMap;
+use crate::text::merge::Clash;
 use crate::text::read::{Reading, read};
 
 /// The tickets of one workspace.
@@ -224,7 +225,7 @@ impl Tickets for TicketFolder {
         let swapped = swap::edit(&real, &mut on_bytes).map_err(|error| match error {
             SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
             SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),
-            SwapError::Conflict { key, theirs, ours } => EditError::Conflict { key, theirs, ours },
+            SwapError::Conflict(Clash { key, theirs, ours }) => EditError::Conflict { key, theirs, ours },
             SwapError::Absent => EditError::Absent(path.to_owned()),
             SwapError::Io(error) => EditError::Io { path: path.to_owned(), error },
         })?;

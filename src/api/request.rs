@@ -47,6 +47,20 @@ pub enum Request {
         #[serde(default)]
         caller: Caller,
     },
+    /// Hold all kicks and starts.
+    Pause {
+        /// In the person's words.
+        reason: Option<String>,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Let them go on.
+    Resume {
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Read the configuration again.
+    Reload,
     /// Move a ticket to another state.
     Move {
         /// Exact id.

@@ -155,6 +155,9 @@ pub struct WorkSetView {
     pub version: u32,
     /// The Orchestrator's current session.
     pub session: String,
+    /// `yoi pause` holds all kicks: since when and by whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
     /// What was taken in, in the Orchestrator's order.
     pub entries: Vec<TicketView>,
     /// What comes next: the attention list.

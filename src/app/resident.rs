@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -9,12 +10,15 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::App;
+use crate::adapters::config_file;
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
 use crate::adapters::watcher::{Notice, Watcher};
 use crate::api::failure::Failure;
+use crate::config;
 use crate::daemon::{Beginning, Command, Host, Message, Stop};
 use crate::http::server;
+use crate::ports::Wake;
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -45,15 +49,20 @@ impl App {
                 });
             }))
         };
+        let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
+        let reread = move || match App::open(environment.clone(), workspace.clone()) {
+            Ok(app) => Ok(app.settings()),
+            Err(failure) if failure.evidence.is_empty() => Err(vec![failure.message]),
+            Err(failure) => Err(failure.evidence),
+        };
         let beginning = Beginning {
-            policy: self.policy(),
-            reach: self.reach(),
-            command: self.command(),
-            session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
+            settings: self.settings(),
+            reread: Box::new(reread),
+            sessions: Box::new(|| format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase())),
         };
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let mut host = Host::daemon(beginning, self.ports()?, (mail.clone(), inbox), about)
+        let mut host = Host::daemon(beginning, self.ports()?, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -62,7 +71,8 @@ impl App {
             .map_err(|error| failed("the runtime", error))?;
         let own = Own { lock: Arc::clone(&lock), files: Arc::default(), look: Arc::default(), mail: mail.clone() };
         runtime.spawn(own.clone().listen(self.socket.clone()));
-        runtime.spawn(signals(mail));
+        runtime.spawn(signals(mail.clone()));
+        self.watch_settings(mail);
         let path = self.state.daemon_lock();
         std::thread::Builder::new()
             .name("yoi own files".into())
@@ -70,14 +80,31 @@ impl App {
             .map_err(|error| failed("a thread", error))?;
         tracing::info!(workspace = %self.workspace.root.display(), pid = std::process::id(), "the daemon runs");
         let why = host.run();
-        if why == Stop::Asked && lock.still_ours() {
+        if why != Stop::LockLost && lock.still_ours() {
             let _ = fs::remove_file(&self.socket);
         }
         tracing::info!(?why, "the daemon ends");
         runtime.shutdown_background();
         drop(watcher);
         drop(lock);
-        Ok(())
+        if why == Stop::Reopen { self.run_anew(detached) } else { Ok(()) }
+    }
+
+    fn watch_settings(&self, mail: mpsc::Sender<Message>) {
+        let watched =
+            config_file::watch(&self.workspace.root.join(config::FILE), move || mail.send(Message::Reload).is_ok());
+        if let Err(error) = watched {
+            tracing::warn!(%error, "changes of the configuration are taken on SIGHUP only");
+        }
+    }
+
+    /// This program again in this very process, on everything anew. Whoever takes the lock in between is as good.
+    fn run_anew(&self, detached: bool) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut command = std::process::Command::new(program);
+        command.arg("daemon").args(detached.then_some("--detached")).arg(&self.workspace.root);
+        Err(failed(command.exec()))
     }
 
     fn take_lock(&self) -> Result<DaemonLock, Failure> {
@@ -89,19 +116,33 @@ impl App {
         })
     }
 
-    fn command(&self) -> Option<Command> {
+    pub(super) fn command(&self) -> Option<Command> {
         let orchestrator = self.config.orchestrator.as_ref()?;
         let span = |delta: chrono::TimeDelta| delta.to_std().unwrap_or(Duration::MAX);
         Some(Command {
             command: orchestrator.command.clone(),
             folder: self.workspace.root.clone(),
-            set: vec![
-                ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
-                ("YOI_SOCKET".into(), self.socket.clone().into()),
-            ],
+            set: self.told(),
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
             timeout: span(orchestrator.turn_timeout),
             stall: orchestrator.stall_timeout.map(span),
+        })
+    }
+
+    /// What every program that yoi runs is told.
+    fn told(&self) -> Vec<(String, std::ffi::OsString)> {
+        vec![
+            ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
+            ("YOI_SOCKET".into(), self.socket.clone().into()),
+        ]
+    }
+
+    pub(super) fn wake(&self) -> Option<Wake> {
+        self.policy().session.can_wake.then(|| Wake {
+            commands: self.config.session.wake.clone(),
+            folder: self.workspace.root.clone(),
+            set: self.told(),
+            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
 }
@@ -156,7 +197,7 @@ async fn signals(mail: mpsc::Sender<Message>) {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => tracing::warn!("SIGHUP: this version reads its configuration at the start only; restart it"),
+            _ = hangup.recv() => drop(mail.send(Message::Reload)),
         }
     }
     let _ = mail.send(Message::Stop(Stop::Asked));

@@ -9,6 +9,7 @@ use crate::adapters::git_program;
 use crate::adapters::trust::Trust;
 use crate::api::failure::Failure;
 use crate::api::view::FindingView;
+use crate::daemon::Settings;
 use crate::domain::engine::Reach;
 use crate::domain::policy::Mode;
 
@@ -32,22 +33,30 @@ impl App {
         }
     }
 
-    /// What is in the way from the start.
-    pub(super) fn obstacles(&self) -> Vec<String> {
-        let mut obstacles = Vec::new();
+    /// What is in the way by the settings.
+    fn obstacles(&self) -> Vec<String> {
         match self.reach() {
-            _ if self.trust.holds() => {}
-            Reach::No(why) => obstacles.push(why),
-            _ => obstacles.push(
+            _ if self.trust.holds() => Vec::new(),
+            Reach::No(why) => vec![why],
+            _ => vec![
                 "the [orchestrator] wake commands are not trusted as they are, so nothing wakes the Orchestrator: look at \
                  them with `yoi trust`"
                     .into(),
-            ),
+            ],
         }
-        if let Err(failure) = self.store() {
-            obstacles.push(format!("history cannot be kept: {}", failure.message));
+    }
+
+    /// The settings as a host acts on them.
+    pub(super) fn settings(&self) -> Settings {
+        let listed = self.config.settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
+        Settings {
+            policy: self.policy(),
+            reach: self.reach(),
+            command: self.command(),
+            wake: self.wake(),
+            obstacles: self.obstacles(),
+            listed: listed.collect(),
         }
-        obstacles
     }
 
     /// For `doctor`: what is well, and what is not.
@@ -84,9 +93,9 @@ impl App {
             Reach::Session => well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into()),
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
-        match self.store() {
-            Ok(_) => well.push(format!("store {}", self.state.store().display())),
-            Err(failure) => findings.push(finding("error", "store", failure.message)),
+        match self.store().check() {
+            Ok(()) => well.push(format!("store {}", self.state.store().display())),
+            Err(error) => findings.push(finding("error", "store", error.to_string())),
         }
         if self.daemon_is_running() {
             well.push("the daemon is running".into());

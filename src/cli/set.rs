@@ -20,6 +20,7 @@ use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
 use crate::domain::lifecycle::settable;
 use crate::text::keys::KeyMap;
+use crate::text::merge::Clash;
 use crate::text::read::problems;
 
 /// Set frontmatter keys; nothing else in the file is touched
@@ -221,7 +222,7 @@ fn failure(file: &Path, error: SwapError<Infallible>) -> Failure {
     let path = file.display();
     match error {
         SwapError::Refused(never) => match never {},
-        SwapError::Conflict { key, theirs, ours } => {
+        SwapError::Conflict(Clash { key, theirs, ours }) => {
             Failure::refused(format!("{path}: `{key}` was changed by somebody else meanwhile; nothing was written"))
                 .evidence([format!("it is now: {theirs}"), format!("this edit wanted: {ours}")])
                 .hint("look at the file, then set it again if you still want to")

@@ -3,8 +3,10 @@
 //!
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
+mod history;
 mod launch;
 mod obstacle;
+mod operation;
 mod perform;
 mod run;
 mod sessions;
@@ -19,6 +21,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+pub use history::History;
+pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use sessions::Line;
 pub use start::{Beginning, Found};
@@ -29,7 +33,7 @@ use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Store, Tickets, Waker};
+use crate::ports::{MainWorktree, Processes, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -49,6 +53,8 @@ pub enum Message {
     WakeEnded(u64, Option<String>),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// The configuration may have changed.
+    Reload,
     /// End.
     Stop(Stop),
 }
@@ -57,12 +63,12 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
-    /// History; None where it could not be opened (the reason is among `About::obstacles`).
-    pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
+    /// What wakes a session.
+    pub waker: Arc<dyn Waker>,
     /// What survives.
     pub state: Arc<dyn StateFolder>,
     /// The current time.
@@ -97,8 +103,6 @@ pub struct About {
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
     pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
-    /// What is in the way from the start: an untrusted command, say.
-    pub obstacles: Vec<String>,
 }
 
 /// The owner of one workspace's state.
@@ -120,11 +124,15 @@ pub struct Host {
     handed_over: Option<Kick>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
-    waker: Option<Arc<dyn Waker>>,
     turn: Option<(KickId, ProcessIdentity)>,
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,
-    store_trouble: Option<String>,
+    history: History,
+    settings: Settings,
+    reread: Reread,
+    /// Names a new session.
+    sessions: Box<dyn Fn() -> String + Send>,
+    settings_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -168,9 +176,9 @@ impl Host {
         self.about = about;
     }
 
-    /// What keeps the store from being written, in words.
-    pub fn store_trouble(&self) -> Option<&str> {
-        self.store_trouble.as_deref()
+    /// What is kept of the past.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// What stands in the way of reading and writing ticket files.
@@ -216,21 +224,19 @@ impl Host {
 
     /// Writes a record that is the host's own (not the engine's).
     fn record(&mut self, record: Record) {
-        self.append(&[record]);
+        self.append(vec![record]);
     }
 
-    fn append(&mut self, records: &[Record]) {
-        if records.is_empty() {
-            return;
-        }
-        let Some(store) = &mut self.ports.store else { return };
-        match store.append(records) {
-            Ok(newest) => {
-                self.store_trouble = None;
-                self.listeners.retain(|listener| listener(newest));
-            }
-            // History is not authority: its loss is said, and stops nothing.
-            Err(error) => self.store_trouble = Some(error.to_string()),
+    fn append(&mut self, records: Vec<Record>) {
+        let now = self.now();
+        self.history.append(records, now);
+        self.tell_listeners();
+    }
+
+    /// What has been written is there to be read.
+    fn tell_listeners(&mut self) {
+        if let Some(newest) = self.history.take_newest() {
+            self.listeners.retain(|listener| listener(newest));
         }
     }
 }

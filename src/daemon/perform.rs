@@ -17,7 +17,7 @@ impl Host {
         // Without a daemon nobody is kicked anyway: that it would not be is no history.
         let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
         let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
-        self.append(&records);
+        self.append(records);
         for effect in rest {
             self.perform(effect, events);
         }
@@ -58,25 +58,20 @@ impl Host {
                     }),
                 );
             }
-            Effect::Record(record) => self.append(&[record]),
-            Effect::SaveLedger(ledger) => self.keep(|store| store.save_ledger(&ledger)),
+            Effect::Record(record) => self.append(vec![record]),
+            Effect::SaveLedger(ledger) => {
+                let now = self.now();
+                self.history.save_ledger(ledger, now);
+            }
             Effect::SaveSeen(seen) => {
                 let now = self.now();
-                self.keep(|store| store.save_seen(&seen, now));
+                self.history.save_seen(seen, now);
             }
             Effect::SavePods(pods) => {
                 if let Err(error) = self.ports.state.save_pods(&pods) {
                     tracing::warn!(%error, "the register of Pods could not be kept");
                 }
             }
-        }
-    }
-
-    fn keep(&mut self, write: impl FnOnce(&mut dyn crate::ports::Store) -> Result<(), crate::ports::StoreError>) {
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = write(store.as_mut())
-        {
-            self.store_trouble = Some(error.to_string());
         }
     }
 

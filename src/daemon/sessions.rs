@@ -3,7 +3,6 @@
 //! Must not know: hooks, HTTP; any rule of the engine's.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::{Host, Message};
 use crate::domain::engine::{
@@ -12,17 +11,11 @@ use crate::domain::engine::{
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::refusal::Refusal;
 use crate::domain::worklist;
-use crate::ports::Waker;
 
 /// Takes one line for the reader of a stream; false where nobody reads any more.
 pub type Line = Box<dyn Fn(String) -> bool + Send>;
 
 impl Host {
-    /// Says what wakes an attached session; None: nothing does.
-    pub fn set_waker(&mut self, waker: Option<Arc<dyn Waker>>) {
-        self.waker = waker;
-    }
-
     /// Takes a session's contact; returns the list that is its answer, if one is.
     pub fn contact(&mut self, report: SessionReport, contact: Contact) -> Option<Kick> {
         self.handed_over = None;
@@ -71,13 +64,14 @@ impl Host {
 
     pub(super) fn wake(&mut self, number: u64) {
         let mail = self.mail.clone();
-        let Some(waker) = &self.waker else {
+        let Some(wake) = self.settings.wake.clone() else {
             let _ = mail.send(Message::WakeEnded(number, Some("no `wake` commands are in effect".into())));
             return;
         };
-        waker.wake(Box::new(move |failed| {
+        let ended = Box::new(move |failed| {
             let _ = mail.send(Message::WakeEnded(number, failed));
-        }));
+        });
+        self.ports.waker.wake(wake, ended);
     }
 
     pub(super) fn watch_session(&mut self, process: ProcessIdentity) {

@@ -15,5 +15,5 @@ pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Tickets};
-pub use waker::Waker;
+pub use waker::{Wake, Waker, Woken};
 pub use worktree::{MainWorktree, Obstacle};

@@ -11,6 +11,7 @@ pub mod draft;
 pub mod duration;
 mod explain;
 pub mod keys;
+pub mod merge;
 mod outline;
 pub mod patch;
 pub mod quote;

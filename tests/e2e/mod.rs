@@ -8,6 +8,7 @@ mod exits;
 mod follow;
 mod long_queue;
 mod messages;
+mod operation;
 mod restart;
 mod schema;
 mod turns;

@@ -15,19 +15,10 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::super::files;
+use crate::text::merge::CameOut;
 
 /// A file name may have this many bytes.
 const MAX_NAME: usize = 255;
-
-/// What came of one exchange.
-pub(super) enum Outcome {
-    /// The expected text was there; ours is in its place and on disk.
-    Done,
-    /// Ours is in place, and this other text was there before: it is the newest.
-    Displaced(Vec<u8>),
-    /// Ours is not in place, because this other text is there now.
-    Changed(Vec<u8>),
-}
 
 /// One file that is being edited, with the texts that came out of it and are not yet known to be safe.
 pub(super) struct Place<'p> {
@@ -42,37 +33,58 @@ impl<'p> Place<'p> {
     }
 
     /// Puts `ours` in place and says what was there. After an error nothing that came out is deleted.
-    pub(super) fn exchange(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<Outcome> {
-        self.try_exchange(expected, ours).map_err(|error| self.kept_in(error))
+    pub(super) fn put(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<CameOut> {
+        self.try_put(expected, ours).map_err(|error| self.kept_in(error))
     }
 
-    fn try_exchange(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<Outcome> {
+    fn try_put(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<CameOut> {
         rustix::fs::access(self.path, Access::WRITE_OK)?;
         let temporary = self.write(ours, &fs::metadata(self.path)?)?;
-        match rustix::fs::renameat_with(CWD, temporary.path(), CWD, self.path, RenameFlags::EXCHANGE) {
-            Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.rename(temporary, expected),
-            Err(error) => return Err(error.into()),
+        match self.swap(temporary.path()) {
+            Ok(()) => self.came_out(temporary, expected),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.rename(temporary, expected),
+            Err(error) => Err(error.into()),
         }
-        let came_out = temporary.path().to_owned();
-        self.displaced.push(temporary);
-        let theirs = files::read_whole(&came_out)?;
+    }
+
+    /// Puts what came out last back itself, and says what was there.
+    pub(super) fn put_back(&mut self, expected: &[u8]) -> io::Result<CameOut> {
+        self.try_put_back(expected).map_err(|error| self.kept_in(error))
+    }
+
+    fn try_put_back(&mut self, expected: &[u8]) -> io::Result<CameOut> {
+        let Some(last) = self.displaced.pop() else { return Err(io::Error::other("nothing came out of the file")) };
+        if let Err(error) = self.swap(last.path()) {
+            self.displaced.push(last);
+            return Err(error.into());
+        }
+        self.came_out(last, expected)
+    }
+
+    fn swap(&self, other: &Path) -> Result<(), Errno> {
+        rustix::fs::renameat_with(CWD, other, CWD, self.path, RenameFlags::EXCHANGE)
+    }
+
+    fn came_out(&mut self, other: NamedTempFile, expected: &[u8]) -> io::Result<CameOut> {
+        let path = other.path().to_owned();
+        self.displaced.push(other);
+        let theirs = files::read_whole(&path)?;
         File::open(self.folder)?.sync_all()?;
         // What earlier rounds displaced is part of what is on disk now; what this one displaced only if it was expected.
         let kept = usize::from(theirs != expected);
         self.displaced.drain(..self.displaced.len() - kept);
-        Ok(if kept == 0 { Outcome::Done } else { Outcome::Displaced(theirs) })
+        Ok(if kept == 0 { CameOut::Expected } else { CameOut::Other(theirs) })
     }
 
     /// Without an exchange: the file is read once more and replaced if it is still the expected one.
-    fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<Outcome> {
+    fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<CameOut> {
         let theirs = files::read_whole(self.path)?;
         if theirs != expected {
-            return Ok(Outcome::Changed(theirs));
+            return Ok(CameOut::NotPut(theirs));
         }
         temporary.persist(self.path).map_err(|error| error.error)?;
         File::open(self.folder)?.sync_all()?;
-        Ok(Outcome::Done)
+        Ok(CameOut::Expected)
     }
 
     /// The text beside the file, on disk, with the file's mode and owner.

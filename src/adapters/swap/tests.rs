@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::domain::edit::Change;
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -98,7 +99,7 @@ fn several_saves_in_a_row_are_each_the_newest() {
 fn the_same_key_changed_in_between_is_a_conflict_and_nothing_of_the_edit_is_kept() {
     let bench = Bench::new(&ticket("ready", "b\n"));
     match bench.set_state_while(&[&ticket("done", "theirs\n")]) {
-        Err(SwapError::Conflict { key, theirs, ours }) => {
+        Err(SwapError::Conflict(Clash { key, theirs, ours })) => {
             assert_eq!((key.as_str(), theirs.as_str(), ours.as_str()), ("state", "done", "queued"));
         }
         other => panic!("{other:?}"),

@@ -54,6 +54,10 @@ impl Engine {
 
     fn admit_session(&self, report: &SessionReport) -> Admission {
         let Some(live) = &self.session else {
+            if matches!(self.orchestrator, Orchestrator::Busy(_)) {
+                let message = "a turn of the former [orchestrator] command is still running";
+                return Admission::Refused(Refusal::new(message).hint("register when it has ended"));
+            }
             return if report.claims { Admission::New } else { Admission::Stranger };
         };
         if live.is_process(report.process.as_ref()) {
@@ -119,7 +123,7 @@ impl Engine {
         }
         let started = matches!(contact, Contact::Started { .. });
         if report.id != self.work_set.session {
-            self.begin_session(report.id.clone());
+            self.fresh_session(report.id.clone());
         }
         let session = Session::new(report, now);
         let pid = session.process.as_ref().map(|p| p.pid);
@@ -177,7 +181,7 @@ impl Engine {
         if let Some(session) = self.session.as_mut().filter(|_| !resumed) {
             (session.pending, session.shown) = (None, None);
             let id = session.id.clone();
-            self.begin_session(id);
+            self.fresh_session(id);
         }
         self.registered(if resumed { Boundary::OrchestratorRestore } else { Boundary::OrchestratorSpawn }, now);
         self.contact = takes.then_some(Answer::Start);
@@ -221,7 +225,7 @@ impl Engine {
     }
 
     /// The session is gone; its notes are kept for a resume under the same id.
-    fn leave(&mut self, outcome: &TurnOutcome, now: Timestamp) {
+    pub(super) fn leave(&mut self, outcome: &TurnOutcome, now: Timestamp) {
         self.unprepare(now);
         self.end_turn(outcome, 0, now);
         let Some(session) = self.session.take() else { return };
@@ -245,7 +249,7 @@ impl Engine {
         if self.reach != Reach::Session || self.session.is_some() {
             return;
         }
-        self.begin_session(found.id.clone());
+        self.fresh_session(found.id.clone());
         self.kicks = found.kicks;
         if found.state == SessionState::Gone || found.way == Way::Stream {
             self.former = Some(SavedSession { state: SessionState::Gone, ..found });
@@ -266,7 +270,7 @@ impl Engine {
     }
 
     /// A new session begins: nothing is noted, nothing was seen.
-    fn begin_session(&mut self, id: String) {
+    pub(super) fn fresh_session(&mut self, id: String) {
         if id != self.work_set.session {
             self.kicks = 0;
         }
@@ -299,11 +303,11 @@ impl Engine {
             Some(session) => {
                 *session = Session { since: session.since, ..Session::new(session.report(), now) };
                 let id = session.id.clone();
-                self.begin_session(id);
+                self.fresh_session(id);
             }
-            None if self.reach == Reach::Exec => self.begin_session(id),
+            None if self.reach == Reach::Exec => return self.begin_session(id, now),
             // Nobody is registered: whoever comes next, also under the old id, begins with nothing.
-            None => self.begin_session(String::new()),
+            None => self.fresh_session(String::new()),
         }
         self.reach_boundary(Boundary::OrchestratorSpawn);
     }

@@ -49,6 +49,9 @@ pub enum RecordKind {
     TurnEnded,
     WatcherRescan,
     StampFailed,
+    Paused,
+    Resumed,
+    ConfigReloaded,
     /// Something a person should know of.
     Alert,
     /// Something a person should look at.
@@ -57,7 +60,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 18] = [
+    pub const ALL: &[RecordKind] = &[
         RecordKind::DaemonStarted,
         RecordKind::DaemonStopped,
         RecordKind::IssueApproved,
@@ -74,6 +77,9 @@ impl RecordKind {
         RecordKind::TurnEnded,
         RecordKind::WatcherRescan,
         RecordKind::StampFailed,
+        RecordKind::Paused,
+        RecordKind::Resumed,
+        RecordKind::ConfigReloaded,
         RecordKind::Alert,
         RecordKind::Inbox,
     ];
@@ -97,6 +103,9 @@ impl RecordKind {
             RecordKind::TurnEnded => "TURN_ENDED",
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
             RecordKind::StampFailed => "STAMP_FAILED",
+            RecordKind::Paused => "PAUSED",
+            RecordKind::Resumed => "RESUMED",
+            RecordKind::ConfigReloaded => "CONFIG_RELOADED",
             RecordKind::Alert => "ALERT",
             RecordKind::Inbox => "INBOX",
         }

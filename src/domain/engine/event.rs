@@ -108,6 +108,19 @@ pub struct Start {
     pub editor_name: String,
 }
 
+/// Settings that take effect while the daemon runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reload {
+    /// The policy in force from now on.
+    pub policy: Policy,
+    /// Whether the Orchestrator can be reached from now on.
+    pub reach: Reach,
+    /// The id of a new session, where another one is to begin: the way to the Orchestrator is another.
+    pub session: Option<String>,
+    /// The keys that changed.
+    pub changed: Vec<String>,
+}
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnOutcome {
@@ -211,6 +224,20 @@ pub enum Event {
         /// Why they failed, in words.
         failed: Option<String>,
     },
+    /// A person holds all kicks and starts.
+    Paused {
+        /// Who.
+        by: String,
+        /// Why, in the person's words.
+        reason: Option<String>,
+    },
+    /// A person lets them go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// The configuration was read again.
+    Reloaded(Box<Reload>),
     /// Time passed.
     Ticked,
 }

@@ -10,6 +10,7 @@ mod contacts;
 mod effect;
 mod event;
 mod files;
+mod operation;
 mod orders;
 mod pending;
 mod pods;
@@ -25,10 +26,10 @@ mod waking;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
-pub use boundaries::{LastDecision, may_kick};
+pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
@@ -91,6 +92,8 @@ pub struct Engine {
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
     news_at: Option<Timestamp>,
+    /// The session that begins when the running turn has ended.
+    next_session: Option<String>,
     kicks: u64,
     editor_name: String,
     last_now: Timestamp,
@@ -128,6 +131,7 @@ impl Engine {
             saved_over: BTreeMap::new(),
             stirred: false,
             news_at: None,
+            next_session: None,
             kicks: 0,
             editor_name: String::new(),
             last_now: now,
@@ -166,6 +170,9 @@ impl Engine {
             Event::SessionReset(id) => self.session_reset(id, now),
             Event::WakeEnded { number, failed } => self.wake_ended(number, failed.as_deref(), now),
             Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
+            Event::Paused { by, reason } => self.pause(by, reason, now),
+            Event::Resumed { by } => self.resume(&by, now),
+            Event::Reloaded(reload) => self.reload(*reload, now),
             Event::Ticked => {}
         }
     }

@@ -140,10 +140,18 @@ pub(super) struct Shown {
 /// One run of the `wake` commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outstanding {
-    /// The commands run.
-    Running(u64),
+    /// The commands run, under this number; whoever runs them is done until then.
+    Running(u64, Timestamp),
     /// They have ended well; a prompt is to follow until then.
     Sent(Timestamp),
+}
+
+impl Outstanding {
+    pub(super) fn until(&mut self) -> &mut Timestamp {
+        match self {
+            Outstanding::Running(_, until) | Outstanding::Sent(until) => until,
+        }
+    }
 }
 
 /// How waking goes.

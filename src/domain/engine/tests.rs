@@ -9,6 +9,7 @@ mod files;
 mod graph;
 mod host;
 mod kicks;
+mod operation;
 mod orders;
 mod scripts;
 mod seen;

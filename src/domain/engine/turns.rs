@@ -92,6 +92,7 @@ impl Engine {
         // A turn that has been silent for too long has probably been interrupted.
         let silent = self.session.as_ref().is_some_and(|session| session.silent);
         match self.orchestrator {
+            _ if self.ledger.saved.paused.is_some() => Presence::Paused(self.pause_in_words()),
             Orchestrator::Busy(_) if !silent => Presence::Busy,
             _ => Presence::Idle,
         }
@@ -212,6 +213,9 @@ impl Engine {
             self.alert(what, &turn, now);
         }
         self.save_ledger();
+        if let Some(session) = self.next_session.take() {
+            return self.begin_session(session, now);
+        }
         self.reach_boundary(Boundary::OrchestratorIdle);
     }
 

@@ -13,6 +13,8 @@ use crate::domain::ticket::Timestamp;
 
 /// An agent that has just been answered is left alone for a moment: it may still be ending its turn.
 const AFTER_CONTACT: TimeDelta = TimeDelta::seconds(2);
+/// How long the commands may take in all; each has a limit of its own besides.
+const RUN_WITHIN: TimeDelta = TimeDelta::minutes(5);
 /// How long after the commands a prompt may take.
 const PROMPT_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
@@ -22,10 +24,7 @@ impl Engine {
         let session = self.session.as_ref()?;
         let busy = matches!(self.orchestrator, Orchestrator::Busy(_)) && !session.silent;
         let silence = busy.then(|| session.heard + self.policy.session.busy_max);
-        let answer = match session.waking.outstanding {
-            Some(Outstanding::Sent(until)) => Some(until),
-            _ => None,
-        };
+        let answer = session.waking.outstanding.map(|mut outstanding| *outstanding.until());
         [silence, answer, self.wake_due(session)].into_iter().flatten().min()
     }
 
@@ -47,10 +46,14 @@ impl Engine {
     pub(super) fn watch_session(&mut self, now: Timestamp) {
         self.watch_silence(now);
         let Some(session) = &mut self.session else { return };
-        if let Some(Outstanding::Sent(until)) = session.waking.outstanding
-            && until <= now
-        {
-            self.wake_failed("no prompt followed within 2 minutes", now);
+        match session.waking.outstanding {
+            Some(Outstanding::Sent(until)) if until <= now => {
+                self.wake_failed("no prompt followed within 2 minutes", now);
+            }
+            Some(Outstanding::Running(_, until)) if until <= now => {
+                self.wake_failed("the commands have not ended", now);
+            }
+            _ => {}
         }
     }
 
@@ -80,7 +83,7 @@ impl Engine {
                 self.wakes += 1;
                 let number = self.wakes;
                 if let Some(session) = &mut self.session {
-                    session.waking.outstanding = Some(Outstanding::Running(number));
+                    session.waking.outstanding = Some(Outstanding::Running(number, now + RUN_WITHIN));
                 }
                 self.want(Effect::Wake(number));
             }
@@ -93,7 +96,7 @@ impl Engine {
 
     pub(super) fn wake_ended(&mut self, number: u64, failed: Option<&str>, now: Timestamp) {
         let Some(session) = &mut self.session else { return };
-        if session.waking.outstanding != Some(Outstanding::Running(number)) {
+        if !matches!(session.waking.outstanding, Some(Outstanding::Running(running, _)) if running == number) {
             return;
         }
         match failed {
@@ -131,10 +134,7 @@ impl Engine {
             *at -= by;
         }
         let Some(session) = &mut self.session else { return };
-        let sent = match &mut session.waking.outstanding {
-            Some(Outstanding::Sent(until)) => Some(until),
-            _ => None,
-        };
+        let sent = session.waking.outstanding.as_mut().map(Outstanding::until);
         let pending = session.pending.as_mut().map(|pending| &mut pending.since);
         let moments = [session.waking.retry_at.as_mut(), session.background_until.as_mut(), sent, pending];
         session.heard -= by;

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Reach, Record, SavedSession, Start, TurnOutcome};
+use super::super::{
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, SavedSession, Start, TurnOutcome,
+};
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
-use crate::domain::kick::Presence;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
@@ -265,10 +266,8 @@ impl Host {
             let known = self.engine.backlog().get(id);
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
         }
-        if self.session.is_some() {
-            return;
-        }
-        assert_eq!(self.turn.is_some(), matches!(self.engine.presence(), Presence::Busy));
+        let busy = matches!(self.engine.summary(self.now).orchestrator, Orchestrator::Busy(_));
+        assert!(self.turn.is_some() == busy || self.session.is_some());
     }
 
     /// Lets time pass, with everything that is due in it.
