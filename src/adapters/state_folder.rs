@@ -12,6 +12,11 @@ use crate::domain::engine::{KickId, RunningTurn, SavedSession};
 use crate::domain::facts::Pod;
 use crate::ports;
 
+/// From this size on the log of hooks starts anew.
+const MOST_HOOK_BYTES: u64 = 64 << 10;
+/// The longest line in it, in characters.
+const MOST_LINE: usize = 400;
+
 /// How many turns' logs are kept.
 const KEPT_LOGS: usize = 50;
 
@@ -45,6 +50,21 @@ impl StateFolder {
     /// The daemon's log.
     pub fn log(&self) -> PathBuf {
         self.path.join("daemon.log")
+    }
+
+    /// Adds a line about an agent's hook that came to nothing. The file starts anew when it is full; nothing is made
+    /// where no daemon has ever been.
+    pub fn note_hook(&self, line: &str) {
+        let path = self.path.join("hooks.log");
+        if !files::is_own_folder(&self.path) {
+            return;
+        }
+        let full = path.symlink_metadata().is_ok_and(|there| there.len() > MOST_HOOK_BYTES);
+        let how = if full { Text::Replaced } else { Text::Extended };
+        let plain: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_LINE).collect();
+        if let Ok(mut file) = files::open_own(&path, how) {
+            let _ = io::Write::write_all(&mut file, format!("{plain}\n").as_bytes());
+        }
     }
 
     /// The folder of the turns' logs.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::Timelike;
 use serde_json::Value;
 
+use super::delivery;
 use super::failure::Failure;
 use super::present;
 use super::view::{
@@ -12,7 +13,7 @@ use super::view::{
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
-use crate::domain::engine::{Actor, Engine, Event, Orchestrator, RecordKind, may_kick};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, may_kick};
 use crate::domain::explain::last;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
@@ -72,7 +73,9 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         next_wake: if host.resident() { engine.next_wake().map(clock) } else { None },
         kicks_sent: summary.kicks_sent,
         kicks_saved: summary.kicks_saved,
-        failed_deliveries: host.failed_deliveries(),
+        pending: delivery::pending(host),
+        delivery: delivery::last(host),
+        failed_deliveries: host.failed_deliveries() + summary.undelivered,
         obstacles,
         attention,
     })
@@ -99,11 +102,16 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
     let failed = turn.data.get("failed")?.as_str()?;
     let at = clock(turn.at);
     let started = turn.data.get("delivered").and_then(Value::as_bool).unwrap_or(true);
-    let look = if started { "what it printed: `yoi logs --turn last`" } else { "`yoi doctor` looks for its program" };
-    Some(format!("The Orchestrator's last turn failed at {at}: {failed} ({look})"))
+    let look = match (host.engine().summary(host.now()).reach, started) {
+        // A session's own screen shows what came of it.
+        (Reach::Session, _) => "",
+        (_, true) => " (what it printed: `yoi logs --turn last`)",
+        (_, false) => " (`yoi doctor` looks for its program)",
+    };
+    Some(format!("The Orchestrator's last turn failed at {at}: {failed}{look}"))
 }
 
-fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
+pub(super) fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
     host.history().records(query)
 }
 
@@ -175,7 +183,8 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
     let decision = host.engine().decide(&[Boundary::UserKick], now);
     let (name, detail, items, left_out) = match &decision {
         Decision::Kick { items, left_out } => {
-            let detail = format!("{} to hand over, {left_out} left out", items.len());
+            let later = delivery::later(host).map(|how| format!(", {how}")).unwrap_or_default();
+            let detail = format!("{} to hand over, {left_out} left out{later}", items.len());
             ("kick", detail, items.iter().map(present::item).collect::<Vec<ItemView>>(), *left_out)
         }
         Decision::Suppress(why) => (why.as_str(), host.engine().suppression_detail(why), Vec::new(), 0),

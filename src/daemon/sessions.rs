@@ -17,7 +17,10 @@ pub type Line = Box<dyn Fn(String) -> bool + Send>;
 
 impl Host {
     /// Takes a session's contact; returns the list that is its answer, if one is.
-    pub fn contact(&mut self, report: SessionReport, contact: Contact) -> Option<Kick> {
+    pub fn contact(&mut self, report: SessionReport, mut contact: Contact) -> Option<Kick> {
+        if let Contact::Failed { jitter, .. } = &mut contact {
+            *jitter = super::launch::jitter();
+        }
         self.handed_over = None;
         self.tell(Event::SessionReported { report, contact });
         if self.engine.contact_is_open() {
@@ -25,6 +28,12 @@ impl Host {
             self.tell(Event::ContactClosed);
         }
         self.handed_over.take()
+    }
+
+    /// The Orchestrator's session begins anew.
+    pub fn reset_session(&mut self) {
+        let id = (self.sessions)();
+        self.tell(Event::SessionReset(id));
     }
 
     /// Registers a session that reads lines.
@@ -86,6 +95,9 @@ impl Host {
     }
 
     pub(super) fn keep_session(&mut self, session: Option<&SavedSession>) {
+        // Whoever reads for a session that is gone reads nothing more.
+        let live = session.filter(|session| session.state != SessionState::Gone).map(|session| &session.id);
+        self.stream.take_if(|(id, _)| live != Some(id));
         if let Err(error) = self.ports.state.save_session(session) {
             tracing::warn!(%error, "the Orchestrator's session could not be kept: a restart would not find it");
         }

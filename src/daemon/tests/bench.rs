@@ -19,7 +19,8 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::{
-    EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets, Wake, Waker, Woken,
+    EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets, Wake, Waker,
+    Woken,
 };
 use crate::text::keys::KeyMap;
 
@@ -66,8 +67,14 @@ impl Bench {
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
-        let settings =
-            Settings { policy: Policy::default(), reach, command: None, wake: None, obstacles: Vec::new(), listed: Vec::new() };
+        let settings = Settings {
+            policy: Policy::default(),
+            reach,
+            command: None,
+            wake: None,
+            obstacles: Vec::new(),
+            listed: Vec::new(),
+        };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };

@@ -1,6 +1,7 @@
 //! What faces read of the engine: rows with class and gates, and the engine's own standing.
 
 use super::{Engine, LastDecision, Orchestrator, Reach, Session};
+use crate::domain::attention::Item;
 use crate::domain::backlog::Backlog;
 use crate::domain::classify::{Classified, classify};
 use crate::domain::facts::Facts;
@@ -77,6 +78,14 @@ impl Engine {
     /// The session's notes.
     pub fn work_set(&self) -> &WorkSet {
         &self.work_set
+    }
+
+    /// What the running turn was handed, if one is running that was handed something.
+    pub fn handed(&self) -> Option<&[Item]> {
+        match &self.orchestrator {
+            Orchestrator::Busy(turn) if !turn.handed.is_empty() => Some(&turn.handed),
+            _ => None,
+        }
     }
 
     /// The policy in force.

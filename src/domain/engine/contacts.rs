@@ -72,7 +72,9 @@ impl Engine {
             return Admission::Stranger;
         }
         let refusal = Refusal::new(format!("there is an Orchestrator already: session {}", live.named()));
-        Admission::Refused(refusal.hint("end that one first (`yoi hook gone --session S`), or give this one another role"))
+        Admission::Refused(
+            refusal.hint("end that one first (`yoi hook gone --session S`), or give this one another role"),
+        )
     }
 
     /// Why nobody can be kicked, if so.

@@ -60,11 +60,7 @@ pub struct Turn {
 
 impl Turn {
     pub(super) fn adopted(turn: RunningTurn) -> Self {
-        Self {
-            process: Some(turn.process),
-            adopted: true,
-            ..Self::new(Some(turn.kick), Vec::new(), turn.since)
-        }
+        Self { process: Some(turn.process), adopted: true, ..Self::new(Some(turn.kick), Vec::new(), turn.since) }
     }
 
     pub(super) fn new(kick: Option<KickId>, handed: Vec<Item>, since: Timestamp) -> Self {
@@ -140,7 +136,8 @@ impl Engine {
             return;
         }
         let ids: Vec<_> = items.iter().map(|item| item.id.clone()).collect();
-        let data = json!({"row": 7, "kick": id, "boundaries": causes, "items": ids, "left_out": left_out});
+        let way = self.session.as_ref().map_or("exec", |session| session.way.as_str());
+        let data = json!({"row": 7, "kick": id, "boundaries": causes, "items": ids, "left_out": left_out, "way": way});
         self.record(RecordKind::KickSent, None, data, now);
         if causes.contains(&Boundary::PanelOpen) && items.iter().any(|item| item.seen) {
             self.ledger.panel_presented_at = Some(now);

@@ -124,7 +124,8 @@ impl Engine {
         let data = json!({"session": id, "failed": why, "failures": failures});
         self.record(RecordKind::WakeEnded, None, data, now);
         if failures == PATIENCE {
-            let what = format!("the Orchestrator's session cannot be woken: {why} (three times); the kick stays pending");
+            let what =
+                format!("the Orchestrator's session cannot be woken: {why} (three times); the kick stays pending");
             self.record(RecordKind::Alert, None, json!({"what": what, "session": id}), now);
         }
     }

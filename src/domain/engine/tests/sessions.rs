@@ -3,8 +3,8 @@
 use chrono::TimeDelta;
 
 use super::super::{
-    Admission, Contact, Event, Kick, Orchestrator, Orders, Reach, RecordKind, SavedSession, SessionReport, SessionState,
-    TurnOutcome, Way,
+    Admission, Contact, Event, Kick, Orchestrator, Orders, Reach, RecordKind, SavedSession, SessionReport,
+    SessionState, TurnOutcome, Way,
 };
 use super::host::Host;
 use crate::domain::facts::ProcessIdentity;
@@ -248,7 +248,7 @@ fn a_session_that_is_silent_for_too_long_is_shown_once_and_counts_as_idle_for_wa
     host.tell(Event::WakeEnded { number: 1, failed: None });
     assert_eq!(contact(&mut host, PROMPT), "a", "a new turn; the old one is over");
     assert!(busy(&host) && !host.engine.session.as_ref().unwrap().silent);
-    host.run(3600);
+    host.run(31 * 60);
     assert_eq!(host.count(RecordKind::Alert), 2, "once for each silence");
 }
 
@@ -412,7 +412,11 @@ fn the_next_daemon_finds_the_session_and_counts_its_kicks_on() {
         next.tell(Event::SessionFound(SavedSession { state, ..saved.clone() }));
         next.run(1);
         assert_eq!(next.session(), "s", "{state:?}");
-        assert_eq!((busy(&next), pending(&next)), (state == SessionState::Busy, state == SessionState::Idle), "{state:?}");
+        assert_eq!(
+            (busy(&next), pending(&next)),
+            (state == SessionState::Busy, state == SessionState::Idle),
+            "{state:?}"
+        );
         let answer = contact(&mut next, if state == SessionState::Gone { RESUME } else { STOP });
         assert_eq!(answer, "a", "{state:?}");
     }
