@@ -80,6 +80,7 @@ impl Host {
         if let Some(until) = limited_until(end, self.now()) {
             self.tell(Event::RateLimited(until));
         }
+        fault::point("before", "judged");
         self.tell(Event::TurnEnded { kick: kick.clone(), outcome, jitter: jitter() });
         fault::point("before", "forget");
         self.forget_run(kick);

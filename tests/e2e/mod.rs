@@ -5,6 +5,7 @@ mod active;
 mod attack;
 mod boundaries;
 mod exits;
+mod faults;
 mod follow;
 mod long_queue;
 mod messages;
