@@ -9,6 +9,7 @@ mod faults;
 mod follow;
 mod long_queue;
 mod messages;
+mod offered_again;
 mod restart;
 mod runs;
 mod schema;
