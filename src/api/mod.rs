@@ -6,12 +6,14 @@ pub mod failure;
 pub mod handle;
 pub mod hook;
 pub mod inspect;
+mod operation;
 mod present;
 mod report;
 pub mod request;
 pub mod schema;
 pub mod settings;
 pub mod view;
+pub mod watching;
 
 pub use handle::handle;
 pub use present::event;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use chrono::TimeDelta;
 
-use super::{Host, Message, Ports};
+use super::{History, Host, Message, Ports};
 use crate::adapters::fault;
 use crate::domain::engine::{EndedTurn, Event, Kick, KickId, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::ticket::Timestamp;
@@ -106,7 +106,7 @@ pub(super) struct FormerTurns {
 }
 
 impl FormerTurns {
-    pub(super) fn find(ports: &Ports, now: Timestamp) -> Self {
+    pub(super) fn find(ports: &Ports, history: &History, now: Timestamp) -> Self {
         let found = ports.runs.found().unwrap_or_else(|error| {
             tracing::error!(%error, "runs of a former daemon cannot be looked for; none is adopted");
             Vec::new()
@@ -119,7 +119,7 @@ impl FormerTurns {
                 Standing::NeverBegan => former.over.push(turn.kick),
                 Standing::Ended(end) => {
                     former.over.push(turn.kick.clone());
-                    if !is_recorded(ports, &turn.kick) {
+                    if !is_recorded(history, &turn.kick) {
                         let rate_limited_until = limited_until(&end, now);
                         let outcome = outcome(&end);
                         let RunningTurn { kick, since, .. } = turn;
@@ -143,9 +143,9 @@ impl FormerTurns {
 }
 
 /// Whether the history has the turn's end already: the daemon that wrote it was killed before it forgot the run.
-fn is_recorded(ports: &Ports, kick: &KickId) -> bool {
+fn is_recorded(history: &History, kick: &KickId) -> bool {
     let query = Query { newest: Some(RECENT), ..Query::default() };
-    let records = ports.store.as_ref().and_then(|store| store.records(&query).ok()).unwrap_or_default();
+    let records = history.records(&query).unwrap_or_default();
     records.iter().any(|stored| {
         stored.record.kind == RecordKind::TurnEnded && stored.record.data.get("kick") == Some(&kick.0.clone().into())
     })

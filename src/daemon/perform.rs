@@ -1,6 +1,8 @@
 //! Carries out effects through the ports; each answer is the next event. Makes no choices.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread;
 
 use super::{Host, Message};
 use crate::adapters::fault;
@@ -19,7 +21,7 @@ impl Host {
         let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
         let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
         fault::point("before", "record");
-        self.append(&records);
+        self.append(records);
         fault::point("after", "record");
         for effect in rest {
             self.perform(effect, events);
@@ -41,6 +43,8 @@ impl Host {
         match effect {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
+            Effect::Compare => self.compare(events),
+            Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
             Effect::StampQueued { .. } => self.stamp(effect, events),
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
@@ -58,25 +62,20 @@ impl Host {
                 let call = self.on_sign(&kick);
                 self.ports.runs.watch(&kick, call);
             }
-            Effect::Record(record) => self.append(&[record]),
-            Effect::SaveLedger(ledger) => self.keep(|store| store.save_ledger(&ledger)),
+            Effect::Record(record) => self.append(vec![record]),
+            Effect::SaveLedger(ledger) => {
+                let now = self.now();
+                self.history.save_ledger(ledger, now);
+            }
             Effect::SaveSeen(seen) => {
                 let now = self.now();
-                self.keep(|store| store.save_seen(&seen, now));
+                self.history.save_seen(seen, now);
             }
             Effect::SavePods(pods) => {
                 if let Err(error) = self.ports.state.save_pods(&pods) {
                     tracing::warn!(%error, "the register of Pods could not be kept");
                 }
             }
-        }
-    }
-
-    fn keep(&mut self, write: impl FnOnce(&mut dyn crate::ports::Store) -> Result<(), crate::ports::StoreError>) {
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = write(store.as_mut())
-        {
-            self.store_trouble = Some(error.to_string());
         }
     }
 
@@ -94,9 +93,30 @@ impl Host {
             return;
         }
         match self.ports.tickets.scan() {
-            Ok(entries) => events.push_back(Event::FilesRead { entries, full: true }),
+            Ok(entries) => {
+                self.folder_trouble = None;
+                events.push_back(Event::FilesRead { entries, full: true });
+            }
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
-            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+            Err(error) => {
+                tracing::warn!(%error, "the ticket folder cannot be read");
+                self.folder_trouble = Some(error.to_string());
+            }
+        }
+    }
+
+    /// On a thread of its own: a slow file system must not hold up anything else.
+    fn compare(&mut self, events: &mut VecDeque<Event>) {
+        if self.conclusions_are_put_off() {
+            return events.push_back(Event::Compared(None));
+        }
+        let (tickets, mail) = (Arc::clone(&self.ports.tickets), self.mail.clone());
+        let walk = move || {
+            let found = tickets.differences().map_err(|error| error.to_string());
+            let _ = mail.send(Message::Compared(found));
+        };
+        if let Err(error) = thread::Builder::new().name("yoi compare".into()).spawn(walk) {
+            events.push_back(Event::Compared(Some(Err(format!("no thread could be started: {error}")))));
         }
     }
 
@@ -162,6 +182,8 @@ fn name(effect: &Effect) -> &'static str {
     match effect {
         Effect::Read(_) => "read",
         Effect::ReadAll => "read-all",
+        Effect::Compare => "compare",
+        Effect::DoubtWatcher => "doubt-watcher",
         Effect::StampQueued { .. } => "stamp",
         Effect::Probe => "probe",
         Effect::Refresh { .. } => "refresh",

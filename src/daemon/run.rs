@@ -16,6 +16,8 @@ pub enum Stop {
     Asked,
     /// Its lock file is no longer the one it holds.
     LockLost,
+    /// Settings changed that only a fresh start takes.
+    Reopen,
 }
 
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
@@ -49,6 +51,9 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
+            let now = self.now();
+            self.history.retry(now);
+            self.tell_listeners();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
                 self.tell(Event::Ticked);
@@ -57,7 +62,8 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let until = self.engine.next_wake().map_or(LONGEST_SLEEP, |wake| {
+        let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).min();
+        let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
         });
@@ -76,9 +82,15 @@ impl Host {
         }
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
+            Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::Turn(kick, sign) => self.turn_shown(kick, sign),
             Message::Visit(visit) => visit(self),
+            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
+            Message::Reload => {
+                // What is wrong is kept, and shown.
+                let _ = self.reload();
+            }
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
                 let mut hints = Hints::default();
@@ -113,18 +125,20 @@ impl Host {
 
     pub(super) fn finish(&mut self, why: Stop) {
         let at = self.now();
-        let data =
-            json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
+        let data = json!({"why": match why {
+            Stop::Asked => "asked to",
+            Stop::LockLost => "its lock file was replaced",
+            Stop::Reopen => "it starts anew, to take settings that everything rests on",
+        }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
         // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
         if why == Stop::LockLost {
             return;
         }
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = store.save_seen(&[], at)
-        {
-            tracing::warn!(%error, "the time of the end could not be kept");
+        self.history.save_seen(Vec::new(), at);
+        if let Some(trouble) = self.history.trouble() {
+            tracing::warn!(%trouble, "history is not complete");
         }
     }
 }

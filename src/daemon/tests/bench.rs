@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use chrono::TimeDelta;
 
-use super::super::{About, Beginning, Host, Message, Ports, Stop};
+use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
 use crate::adapters::fakes::MemoryStore;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
@@ -33,6 +34,8 @@ pub(super) struct World {
     pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
+    /// What is written as settings now.
+    pub(super) settings: Mutex<Result<Settings, Vec<String>>>,
 }
 
 /// Fake ports are one value behind several names.
@@ -58,26 +61,30 @@ impl Bench {
             probes: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             notes_fail: Mutex::new(false),
+            settings: Mutex::new(Err(Vec::new())),
         });
         let (mail, inbox) = mpsc::channel();
-        let beginning = Beginning {
-            policy: Policy::default(),
-            reach: Reach::No("none is needed here".into()),
-            command: None,
-            session: "s".into(),
-        };
+        let reach = Reach::No("none is needed here".into());
+        let settings =
+            Settings { policy: Policy::default(), reach, command: None, obstacles: Vec::new(), listed: Vec::new() };
+        let written = Arc::clone(&world);
+        let reread = Box::new(move || written.settings.lock().unwrap().clone());
+        let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
         let clock = Arc::clone(&world);
         let fake = || Fake(Arc::clone(&world));
         let ports = Ports {
             tickets: Arc::new(fake()),
-            store: Some(Box::new(MemoryStore::default())),
             processes: Arc::new(fake()),
             runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
-        let host = Host::daemon(beginning, ports, (mail.clone(), inbox), About::default()).unwrap();
+        let host = {
+            let history = History::new(Box::new(MemoryStore::default()));
+            Host::daemon(beginning, ports, history, (mail.clone(), inbox), About::default())
+        }
+        .unwrap();
         Self { host, world, mail }
     }
 
@@ -140,6 +147,10 @@ impl Tickets for Fake {
 
     fn read(&self, path: &Path) -> Entry {
         self.0.files.lock().unwrap().get(path).cloned().unwrap_or(Entry::Absent)
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        Ok(Differences::default())
     }
 
     fn text(&self, path: &Path) -> io::Result<String> {

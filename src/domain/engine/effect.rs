@@ -43,7 +43,11 @@ pub enum RecordKind {
     KickSuppressed,
     TurnEnded,
     WatcherRescan,
+    WatcherMissed,
     StampFailed,
+    Paused,
+    Resumed,
+    ConfigReloaded,
     /// Something a person should know of.
     Alert,
     /// Something a person should look at.
@@ -52,7 +56,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 16] = [
+    pub const ALL: &[RecordKind] = &[
         RecordKind::DaemonStarted,
         RecordKind::DaemonStopped,
         RecordKind::IssueApproved,
@@ -66,7 +70,11 @@ impl RecordKind {
         RecordKind::KickSuppressed,
         RecordKind::TurnEnded,
         RecordKind::WatcherRescan,
+        RecordKind::WatcherMissed,
         RecordKind::StampFailed,
+        RecordKind::Paused,
+        RecordKind::Resumed,
+        RecordKind::ConfigReloaded,
         RecordKind::Alert,
         RecordKind::Inbox,
     ];
@@ -87,7 +95,11 @@ impl RecordKind {
             RecordKind::KickSuppressed => "KICK_SUPPRESSED",
             RecordKind::TurnEnded => "TURN_ENDED",
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
+            RecordKind::WatcherMissed => "WATCHER_MISSED",
             RecordKind::StampFailed => "STAMP_FAILED",
+            RecordKind::Paused => "PAUSED",
+            RecordKind::Resumed => "RESUMED",
+            RecordKind::ConfigReloaded => "CONFIG_RELOADED",
             RecordKind::Alert => "ALERT",
             RecordKind::Inbox => "INBOX",
         }
@@ -116,6 +128,10 @@ pub enum Effect {
     Read(Vec<PathBuf>),
     /// Walk the whole folder; answer `FilesRead { full: true }`.
     ReadAll,
+    /// Compare all files with what was last read of them, without waiting for it; answer `Compared`.
+    Compare,
+    /// The watcher missed something: make anew what its notices rest on.
+    DoubtWatcher,
     /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
     /// `StampFailed`.
     StampQueued {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::backlog::Entry;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
@@ -124,6 +125,19 @@ pub struct Start {
     pub editor_name: String,
 }
 
+/// Settings that take effect while the daemon runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reload {
+    /// The policy in force from now on.
+    pub policy: Policy,
+    /// Whether the Orchestrator can be reached from now on.
+    pub reach: Reach,
+    /// The id of a new session, where another one is to begin: the way to the Orchestrator is another.
+    pub session: Option<String>,
+    /// The keys that changed.
+    pub changed: Vec<String>,
+}
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnOutcome {
@@ -147,6 +161,9 @@ pub enum Event {
     PathsNoticed(Vec<PathBuf>),
     /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
     EverythingNoticed(Option<String>),
+    /// All files were compared with what was last read of them (or could not be; in words). None: it was not the time
+    /// for it, because git is in the middle of something.
+    Compared(Option<Result<Differences, String>>),
     /// These files were read. `full`: nothing else is there.
     FilesRead {
         /// Path and what is there.
@@ -203,6 +220,20 @@ pub enum Event {
         /// Between 0 and 1 (per mille), drawn by the host: spreads retries.
         jitter: u16,
     },
+    /// A person holds all kicks and starts.
+    Paused {
+        /// Who.
+        by: String,
+        /// Why, in the person's words.
+        reason: Option<String>,
+    },
+    /// A person lets them go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// The configuration was read again.
+    Reloaded(Box<Reload>),
     /// Time passed.
     Ticked,
 }

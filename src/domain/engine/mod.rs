@@ -9,6 +9,7 @@ mod changes;
 mod effect;
 mod event;
 mod files;
+mod operation;
 mod orders;
 mod pods;
 mod progress;
@@ -17,15 +18,17 @@ mod stamps;
 mod start;
 mod timers;
 mod turns;
+mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
-pub use boundaries::{LastDecision, may_kick};
+pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use turns::{Orchestrator, Turn};
+pub use verify::WatchSummary;
 
 use super::backlog::Backlog;
 use super::facts::Facts;
@@ -51,6 +54,7 @@ pub struct Engine {
     orchestrator: Orchestrator,
     boundaries: Boundaries,
     files: Files,
+    verify: verify::Verify,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -69,6 +73,8 @@ pub struct Engine {
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
     news_at: Option<Timestamp>,
+    /// The session that begins when the running turn has ended.
+    next_session: Option<String>,
     kicks: u64,
     editor_name: String,
     last_now: Timestamp,
@@ -88,6 +94,7 @@ impl Engine {
             orchestrator: Orchestrator::Idle { since: now },
             boundaries: Boundaries::default(),
             files: Files::default(),
+            verify: verify::Verify::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
@@ -98,6 +105,7 @@ impl Engine {
             saved_over: BTreeMap::new(),
             stirred: false,
             news_at: None,
+            next_session: None,
             kicks: 0,
             editor_name: String::new(),
             last_now: now,
@@ -118,6 +126,7 @@ impl Engine {
             Event::Started(start) => self.start(*start, now),
             Event::PathsNoticed(paths) => self.paths_noticed(paths, now),
             Event::EverythingNoticed(why) => self.everything_noticed(why.as_deref(), now),
+            Event::Compared(found) => self.compared(found, now),
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
@@ -130,6 +139,9 @@ impl Engine {
             Event::Refreshed(kick) => self.refreshed(&kick, now),
             Event::TurnStarted { kick, process } => self.turn_started(&kick, process),
             Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
+            Event::Paused { by, reason } => self.pause(by, reason, now),
+            Event::Resumed { by } => self.resume(&by, now),
+            Event::Reloaded(reload) => self.reload(*reload, now),
             Event::Ticked => {}
         }
     }

@@ -77,6 +77,7 @@ impl Engine {
     pub(super) fn presence(&self) -> Presence {
         match (&self.reach, &self.orchestrator) {
             (Reach::No(why), _) => Presence::None(why.clone()),
+            _ if self.ledger.saved.paused.is_some() => Presence::Paused(self.pause_in_words()),
             (Reach::Exec, Orchestrator::Busy(_)) => Presence::Busy,
             (Reach::Exec, _) => Presence::Idle,
         }
@@ -169,6 +170,9 @@ impl Engine {
         self.record(RecordKind::TurnEnded, None, data, now);
         self.alert_if_given_up(failed.is_some(), &turn.handed, now);
         self.save_ledger();
+        if let Some(session) = self.next_session.take() {
+            return self.begin_session(session, now);
+        }
         self.reach_boundary(Boundary::OrchestratorIdle);
     }
 

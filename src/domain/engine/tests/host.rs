@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Reach, Record, Start, TurnOutcome};
+use super::super::{
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, Start, TurnOutcome,
+};
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
-use crate::domain::kick::Presence;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
@@ -45,6 +47,7 @@ pub(super) struct Host {
     /// Pods set their ticket to done before they end.
     pub(super) workers_close: bool,
     pub(super) probes: u32,
+    pub(super) doubts: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
     pub(super) inbox: VecDeque<Event>,
     launched: Option<Kick>,
@@ -87,6 +90,7 @@ impl Host {
             memo: BTreeMap::new(),
             workers_close: false,
             probes: 0,
+            doubts: 0,
             bodies: BTreeMap::new(),
             inbox: VecDeque::new(),
             launched: None,
@@ -166,6 +170,8 @@ impl Host {
                     let entries = self.files.clone().into_iter().collect();
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
+                Effect::Compare => self.compare(),
+                Effect::DoubtWatcher => self.doubts += 1,
                 Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
@@ -193,6 +199,18 @@ impl Host {
                 Effect::SavePods(pods) => self.pods = pods.into_iter().map(|p| (p.id.clone(), p)).collect(),
             }
         }
+    }
+
+    /// Compares by content, which finds no less than the real one.
+    fn compare(&mut self) {
+        let known = |path: &PathBuf| self.engine.backlog().at(path);
+        let changed = self.files.iter().filter(|(path, entry)| {
+            known(path) != Some(entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
+        });
+        let changed = changed.map(|(path, _)| path.clone()).collect();
+        let gone = self.engine.backlog().known_paths().filter(|path| !self.files.contains_key(*path));
+        let gone = gone.map(Differences::name).collect();
+        self.inbox.push_back(Event::Compared(Some(Ok(Differences { changed, gone }))));
     }
 
     fn read(&mut self, paths: Vec<PathBuf>) {
@@ -255,7 +273,8 @@ impl Host {
             let known = self.engine.backlog().get(id);
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
         }
-        assert_eq!(self.turn.is_some(), matches!(self.engine.presence(), Presence::Busy));
+        let busy = matches!(self.engine.summary(self.now).orchestrator, Orchestrator::Busy(_));
+        assert_eq!(self.turn.is_some(), busy);
     }
 
     /// Lets time pass, with everything that is due in it.
