@@ -7,6 +7,7 @@ mod boundaries;
 mod exits;
 mod faults;
 mod follow;
+mod hooks;
 mod long_queue;
 mod messages;
 mod offered_again;
