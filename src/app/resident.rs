@@ -22,6 +22,9 @@ use crate::http::server;
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
 
+/// How long the daemon waits for a lock that another process holds. Whoever asked waits longer, outside.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+
 impl App {
     /// Runs the daemon until it is told to stop.
     pub fn run_daemon(&self, detached: bool) -> Result<(), Failure> {
@@ -61,7 +64,10 @@ impl App {
         };
         let backend = Arc::clone(&watcher);
         let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let ports = Ports { tickets: Arc::new(self.tickets().comparing()), ..self.ports()? };
+        // One loop does everything: what another process holds is not waited for long, but refused, and tried again.
+        let tickets = Arc::new(self.tickets().comparing().patience(LOCK_PATIENCE));
+        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE));
+        let ports = Ports { tickets, state, ..self.ports()? };
         let mut host = Host::daemon(beginning, ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
-use crate::ports::Entry;
+use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
 pub struct Beginning {
@@ -72,6 +72,7 @@ impl Host {
         host.about = about;
         host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
+        host.tell_review(Reviewing::Everything);
         Ok(host)
     }
 
@@ -131,6 +132,8 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
+            review_at: None,
+            stamps_at: None,
             turn: None,
             adopted_until: None,
             history,

@@ -244,6 +244,7 @@ impl Host {
     }
 
     fn written(&mut self, ticket: Ticket, by: Actor) {
+        self.review_soon();
         self.tell(Event::TicketWritten { ticket, by });
     }
 }

@@ -13,3 +13,4 @@ mod restart;
 mod schema;
 mod turns;
 mod waiting;
+mod writing;

@@ -11,6 +11,7 @@ mod host;
 mod kicks;
 mod operation;
 mod orders;
+mod polite;
 mod scripts;
 mod seen;
 mod starts;

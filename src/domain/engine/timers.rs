@@ -97,6 +97,8 @@ impl Engine {
             self.timers.brake_until,
             self.timers.probe_at,
             self.news_at.filter(|_| self.is_idle()),
+            self.polite_again(),
+            self.unstamped_again(),
             unmoved,
             reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
             self.active_until(),
@@ -122,6 +124,8 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.be_polite(now);
+        self.stamp_what_failed(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -250,6 +254,8 @@ impl Engine {
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);
+        self.shift_polite(back);
+        self.shift_unstamped(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];

@@ -168,7 +168,7 @@ impl Host {
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
                 Effect::Compare => self.compare(),
-                Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
+                Effect::StampQueued { path, by, since, always, .. } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
                     self.inbox.push_back(Event::Probed(self.dirty.clone()));
