@@ -18,3 +18,4 @@ mod schema;
 mod turns;
 mod waiting;
 mod watching;
+mod writing;

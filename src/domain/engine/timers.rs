@@ -105,7 +105,7 @@ impl Engine {
         timers
     }
 
-    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 12] {
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 14] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
@@ -121,6 +121,8 @@ impl Engine {
             ("the brake on fruitless kicks is over", self.timers.brake_until),
             ("the main worktree is looked at again", self.timers.probe_at),
             ("edits of what was seen are decided on", self.news_at.filter(|_| self.is_idle())),
+            ("a stamp that waits for an editor is tried again", self.polite_again()),
+            ("a stamp that could not be written is tried again", self.unstamped_again()),
             ("seen work that has not moved is shown", unmoved),
             ("seen work that has not moved is offered again", reoffered),
             ("an awaited step is overdue, or a claim goes stale", self.active_until()),
@@ -146,6 +148,8 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.be_polite(now);
+        self.stamp_what_failed(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -275,6 +279,8 @@ impl Engine {
         self.ledger.shift(back);
         self.work_set.shift(back);
         self.shift_session(back);
+        self.shift_polite(back);
+        self.shift_unstamped(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
