@@ -4,6 +4,7 @@ mod accept;
 mod active;
 mod attack;
 mod boundaries;
+mod editors;
 mod exits;
 mod follow;
 mod long_queue;
