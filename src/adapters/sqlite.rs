@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a record is for. It never deletes a file, damaged or not.
 
+mod lasting;
 mod opening;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,8 @@ use chrono::SecondsFormat;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+pub use lasting::LastingStore;
 
 use crate::domain::engine::{LastSeen, Record, RecordKind};
 use crate::domain::ledger::SavedLedger;
@@ -36,6 +39,16 @@ impl SqliteStore {
     fn open_knowing(path: &Path, migrations: &[&str]) -> Result<Self, StoreError> {
         let connection = opening::open(path, migrations)?;
         Ok(Self { path: path.to_path_buf(), connection })
+    }
+
+    /// Whether the file's structure is whole.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let said =
+            || -> Result<String, Why> { Ok(self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?) };
+        match said().map_err(|why| self.failed(&why))?.as_str() {
+            "ok" => Ok(()),
+            what => Err(self.failed(&Why::Said(format!("the file is damaged: {what}")))),
+        }
     }
 
     fn failed(&self, why: &Why) -> StoreError {
@@ -94,7 +107,9 @@ impl Store for SqliteStore {
                 insert.execute(params![written(record.at), record.kind.as_str(), ticket, json(&record.data)?])?;
             }
             let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'records'";
-            Ok(connection.query_row(last, [], |row| row.get("coalesce(max(seq), 0)"))?)
+            let last = connection.query_row(last, [], |row| row.get("coalesce(max(seq), 0)"))?;
+            forget_oldest(connection, last, records.len())?;
+            Ok(last)
         })
     }
 
@@ -167,6 +182,20 @@ impl Store for SqliteStore {
     }
 }
 
+/// How many records are kept: about a hundred megabytes, years of a busy workspace.
+const MOST_RECORDS: i64 = 200_000;
+/// How many are forgotten at once: seldom enough to cost nothing, few enough to hold nobody up.
+const AT_ONCE: i64 = 1_000;
+
+/// The history has a bound like everything else. Each time another thousand is full, what lies beyond it goes.
+fn forget_oldest(connection: &Connection, last: i64, added: usize) -> Result<(), Why> {
+    let before = last - i64::try_from(added).unwrap_or(AT_ONCE);
+    if last / AT_ONCE != before / AT_ONCE {
+        connection.execute("DELETE FROM records WHERE seq <= ?1", [last - MOST_RECORDS])?;
+    }
+    Ok(())
+}
+
 fn keep<T: Serialize>(connection: &Connection, key: &str, value: &T) -> Result<(), Why> {
     let sql = "INSERT OR REPLACE INTO kept (key, value) VALUES (?1, ?2)";
     connection.prepare(sql)?.execute(params![key, json(value)?])?;
@@ -183,7 +212,7 @@ fn stored(row: &Row<'_>) -> Result<Stored, Why> {
     let seq: i64 = row.get("seq")?;
     let (kind, at, data): (String, String, String) = (row.get("kind")?, row.get("at")?, row.get("data")?);
     let what = format!("record {seq}");
-    let known = RecordKind::ALL.into_iter().find(|known| known.as_str() == kind);
+    let known = RecordKind::ALL.iter().copied().find(|known| known.as_str() == kind);
     let record = Record {
         kind: known.ok_or_else(|| Why::Said(format!("{what} has the unknown kind `{kind}`")))?,
         at: at.parse().map_err(|error| Why::Said(format!("{what} has no readable time (`{at}`): {error}")))?,

@@ -9,7 +9,7 @@ use super::view::value;
 use super::view::{
     DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
-use super::{hook, present, report};
+use super::{hook, operation, present, report};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::classify::Class;
@@ -24,7 +24,7 @@ use crate::text::draft::Draft;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
-    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor { .. }) {
         // What is in the way is said as it is now.
         host.obstacle_now();
     }
@@ -35,8 +35,14 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Status => report::status(host),
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),
-        Request::Doctor => report::doctor(host),
+        Request::Doctor { fix, caller } => {
+            let fixed = if fix { operation::fix(host, &caller)? } else { Vec::new() };
+            report::doctor(host, fixed)
+        }
         Request::Kick { dry_run, caller } => report::kick(host, dry_run, &actor(host, &caller)),
+        Request::Pause { reason, caller } => operation::pause(host, reason, &caller),
+        Request::Resume { caller } => operation::resume(host, &caller),
+        Request::Reload => operation::reload(host),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
@@ -65,7 +71,7 @@ pub(super) fn actor(host: &Host, caller: &Caller) -> Actor {
     }
 }
 
-fn name(host: &Host, caller: &Caller) -> String {
+pub(super) fn name(host: &Host, caller: &Caller) -> String {
     caller.name.clone().or_else(|| host.ports().worktree.user_name()).unwrap_or_else(|| "somebody".into())
 }
 
@@ -149,6 +155,7 @@ fn why(id: &str, host: &Host) -> Result<Value, Failure> {
     let now = host.now();
     let mut because = explain(host.engine(), &host.engine().row(ticket, now), now);
     if matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
+        because.extend(host.paused().map(|paused| format!("All kicks and starts are {paused}: `yoi resume` goes on.")));
         because.extend(report::failed_turn(host).map(|what| format!("{what}.")));
     }
     because.extend(host.obstruction().map(|o| format!("{}: ticket files are not written meanwhile.", o.what)));
@@ -169,6 +176,7 @@ fn work_set(host: &Host) -> Result<Value, Failure> {
     value(&WorkSetView {
         version: VERSION,
         session: engine.work_set().session.clone(),
+        paused: host.paused().map(|paused| paused.to_string()),
         entries: entries.map(|ticket| view_of(host, ticket)).collect(),
         next: list.items.iter().map(present::item).collect(),
         waiting: list.held.iter().map(present::held).collect(),
@@ -193,7 +201,8 @@ fn move_ticket(
     }
     let by = recorded_name(host, caller);
     let request = MoveRequest { id: TicketId::new(id), to, by, force, reason, actor: actor(host, caller) };
-    value(&moved(host.move_ticket(&request)?))
+    let done = host.move_ticket(&request)?;
+    value(&moved(host, done))
 }
 
 fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value, Failure> {
@@ -201,11 +210,12 @@ fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value,
         AcceptRequest { id: TicketId::new(id), by: recorded_name(host, caller), way, actor: actor(host, caller) };
     let (mut done, _proof) = host.accept(&request)?;
     done.remarks.extend(dirty_remark(host.engine()));
-    value(&moved(done))
+    value(&moved(host, done))
 }
 
-fn moved(done: Moved) -> MoveView {
-    let Moved { before, after, remarks } = done;
+fn moved(host: &Host, done: Moved) -> MoveView {
+    let Moved { before, after, mut remarks } = done;
+    remarks.extend(host.history().trouble().map(|why| format!("history could not be kept: {why}")));
     MoveView {
         version: VERSION,
         id: after.id.to_string(),

@@ -42,11 +42,13 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
             *classes.entry(classified.class.to_string()).or_default() += 1;
         }
     }
-    let mut obstacles = about.obstacles.clone();
+    let mut obstacles = host.settings().obstacles.clone();
+    obstacles.extend(host.settings_trouble().map(|why| format!("{why} (the last good settings stay in force)")));
+    obstacles.extend(host.paused().map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(failed_turn(host));
-    obstacles.extend(host.store_trouble().map(|why| format!("history cannot be kept: {why}")));
+    obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
     let watching = super::watching::watching(host);
     let attention = attention_events(host).unwrap_or_else(|why| {
         obstacles.push(format!("history cannot be read: {why}"));
@@ -106,9 +108,8 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
     Some(format!("The Orchestrator's last turn failed at {at}: {failed} ({look})"))
 }
 
-/// None where no history is kept, which is said elsewhere.
 fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
-    host.ports().store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(query))
+    host.history().records(query)
 }
 
 fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
@@ -203,7 +204,7 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
 }
 
 /// Faults of files, and what is odd about tickets.
-pub fn doctor(host: &Host) -> Result<Value, Failure> {
+pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
     let engine = host.engine();
     let mut findings: Vec<FindingView> = engine
         .backlog()
@@ -237,7 +238,7 @@ pub fn doctor(host: &Host) -> Result<Value, Failure> {
         column: 0,
         message: format!("{}: finish it, yoi waits meanwhile", o.what),
     }));
-    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings })
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {

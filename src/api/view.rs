@@ -156,6 +156,9 @@ pub struct WorkSetView {
     pub version: u32,
     /// The Orchestrator's current session.
     pub session: String,
+    /// `yoi pause` holds all kicks: since when and by whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
     /// What was taken in, in the Orchestrator's order.
     pub entries: Vec<TicketView>,
     /// What comes next: the attention list.
@@ -323,6 +326,9 @@ pub struct DoctorView {
     pub well: Vec<String>,
     /// What is wrong or odd.
     pub findings: Vec<FindingView>,
+    /// With `--fix`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
 }
 
 /// One finding.
@@ -415,4 +421,8 @@ pub struct DownView {
     pub pid: Option<u32>,
     /// Role Pods that go on.
     pub pods: usize,
+    /// Kicks whose turns go on: the next daemon takes them over.
+    pub turns: Vec<String>,
+    /// Kicks whose turns were ended (`--pods`).
+    pub ended_turns: Vec<String>,
 }

@@ -3,6 +3,7 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod meant;
+mod repairs;
 mod resident;
 mod service;
 mod surroundings;
@@ -19,17 +20,18 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
-use crate::adapters::sqlite::SqliteStore;
+use crate::adapters::runs::{self, RunFolder};
+use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
-use crate::adapters::trust::Trust;
+use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::{EventView, StatusView};
-use crate::config::Config;
-use crate::daemon::{About, Found, Host, Ports};
+use crate::config::{self, Config, ConfigError};
+use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -51,16 +53,32 @@ pub struct App {
     trust: Trust,
     socket: PathBuf,
     state: StateFolder,
+    /// Why the configuration cannot be used; only a running daemon, with the last good one, is of use then.
+    bad_config: Option<Failure>,
 }
 
 impl App {
+    /// Opens a workspace with its configuration as it is now. Makes nothing.
+    pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
+        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
+        let trust = trust::status(&environment, &workspace.root, &trust::commands_of(&config));
+        Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))
+    }
+
     /// Opens a workspace whose configuration is read. Makes nothing.
     pub fn new(environment: Environment, workspace: Workspace, config: Config, trust: Trust) -> Result<Self, Failure> {
         let socket = workspace
             .socket_path(&environment)
             .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
         let state = StateFolder::new(&workspace.state_dir);
-        Ok(Self { environment, workspace, config, trust, socket, state })
+        Ok(Self { environment, workspace, config, trust, socket, state, bad_config: None })
+    }
+
+    /// The same, for asking the running daemon alone: the configuration as it is written now cannot be used.
+    #[must_use]
+    pub fn with_bad_config(self, failure: Failure) -> Self {
+        Self { bad_config: Some(failure), ..self }
     }
 
     /// The current time.
@@ -148,8 +166,11 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        let mut host =
-            Host::once(self.policy(), self.ports()?, self.found(request)).map_err(|error| self.unreadable(&error))?;
+        if let Some(failure) = &self.bad_config {
+            return Err(failure.clone());
+        }
+        let mut host = Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
+            .map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
     }
@@ -206,23 +227,28 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn runs(&self) -> Result<RunFolder, Failure> {
+        Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
+    }
+
     fn ports(&self) -> Result<Ports, Failure> {
-        let store = self.store().ok().map(|store| Box::new(store) as Box<dyn Store>);
         Ok(Ports {
             tickets: Arc::new(self.tickets()),
-            store,
             processes: Arc::new(Self::processes()?),
+            runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),
         })
     }
 
-    fn store(&self) -> Result<SqliteStore, Failure> {
-        self.workspace
-            .create_state_dir()
-            .map_err(|error| Failure::failed(format!("{}: {error}", self.workspace.state_dir.display())))?;
-        SqliteStore::open(&self.state.store()).map_err(|error| Failure::failed(error.to_string()))
+    /// The store, which nobody has opened yet: a command that has nothing to do with it does not pay for it.
+    fn store(&self) -> LastingStore {
+        LastingStore::new(&self.state.store())
+    }
+
+    fn history(&self) -> History {
+        History::new(Box::new(self.store()))
     }
 
     fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
@@ -231,7 +257,6 @@ impl App {
             state_folder: self.workspace.state_dir.clone(),
             socket: self.socket.clone(),
             watcher,
-            obstacles: self.obstacles(),
         }
     }
 
@@ -262,7 +287,7 @@ impl App {
 
     /// A part of the history, read from the store itself.
     pub fn events(&self, query: &Query) -> Result<Vec<EventView>, Failure> {
-        let records = self.store()?.records(query).map_err(|error| Failure::failed(error.to_string()))?;
+        let records = self.store().records(query).map_err(|error| Failure::failed(error.to_string()))?;
         Ok(records.into_iter().map(api::event).collect())
     }
 
@@ -278,5 +303,14 @@ impl App {
             Some(mut client) => client.follow(after, ticket, line),
             None => Err(self.not_running()),
         }
+    }
+}
+
+/// The failure of reading the configuration: every problem, one a line.
+pub fn bad_config(error: &ConfigError) -> Failure {
+    let lines = error.lines();
+    match lines.as_slice() {
+        [only] => Failure::failed(only.clone()),
+        _ => Failure::failed(format!("{} has {} problems", error.path().display(), lines.len())).evidence(lines),
     }
 }

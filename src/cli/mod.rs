@@ -19,7 +19,9 @@ mod new;
 mod orders;
 mod output;
 mod overview;
+mod pause;
 mod pod;
+mod run;
 mod service;
 mod set;
 mod show;
@@ -71,6 +73,8 @@ enum Command {
     Await(orders::AwaitArguments),
     Accept(move_ticket::AcceptArguments),
     Kick(kick::Arguments),
+    Pause(pause::PauseArguments),
+    Resume(pause::ResumeArguments),
     Daemon(service::DaemonArguments),
     Up(service::UpArguments),
     Down(service::DownArguments),
@@ -81,6 +85,8 @@ enum Command {
     Hook(hook::Arguments),
     Trust(trust::Arguments),
     Config(config::Arguments),
+    #[command(hide = true)]
+    Run(run::Arguments),
 }
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
@@ -100,6 +106,10 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome {
+    // A supervisor belongs to no folder: the one it was started from may be gone.
+    if let Command::Run(arguments) = &arguments.command {
+        return run::run(arguments);
+    }
     let context = Context::new(arguments.directory)?;
     match arguments.command {
         Command::Init(arguments) => init::run(&context, &arguments),
@@ -119,6 +129,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Await(arguments) => orders::await_step(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),
+        Command::Pause(arguments) => pause::pause(&context, arguments),
+        Command::Resume(arguments) => pause::resume(&context, &arguments),
         Command::Daemon(arguments) => service::daemon(context, arguments),
         Command::Up(arguments) => service::up(&context, &arguments),
         Command::Down(arguments) => service::down(&context, &arguments),
@@ -129,5 +141,6 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Hook(arguments) => hook::run(&context, arguments),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Config(arguments) => config::run(&context, &arguments),
+        Command::Run(arguments) => run::run(&arguments),
     }
 }

@@ -3,8 +3,10 @@
 //!
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
+mod history;
 mod launch;
 mod obstacle;
+mod operation;
 mod perform;
 mod run;
 mod start;
@@ -18,17 +20,21 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+pub use history::History;
+pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::engine::{Engine, Event, KickId, Orders, Record};
+use crate::domain::facts::{Dirty, PodId};
 use crate::domain::obstruction::Obstruction;
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Store, Tickets};
+use crate::ports::runs::Sign;
+use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -42,10 +48,14 @@ pub enum Message {
     Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
-    /// The turn's process ended.
-    TurnEnded(KickId, TurnOutcome),
+    /// The turn's supervisor showed something: its process, its end.
+    Turn(KickId, Sign),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// A probe of the main worktree that took long has its answer.
+    Probed(Dirty),
+    /// The configuration may have changed.
+    Reload,
     /// End.
     Stop(Stop),
 }
@@ -54,10 +64,10 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
-    /// History; None where it could not be opened (the reason is among `About::obstacles`).
-    pub store: Option<Box<dyn Store>>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
+    /// Runs of programs.
+    pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
     /// What survives.
@@ -81,6 +91,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Ends the group after this long without output.
     pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// Where this host stands, for `status`.
@@ -94,8 +106,6 @@ pub struct About {
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
     pub watcher: Option<Arc<dyn Notices>>,
-    /// What is in the way from the start: an untrusted command, say.
-    pub obstacles: Vec<String>,
 }
 
 /// The owner of one workspace's state.
@@ -113,10 +123,12 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
-    turn: Option<(KickId, ProcessIdentity)>,
-    /// Until when an adopted turn may run: nobody else keeps its time.
-    adopted_until: Option<Timestamp>,
-    store_trouble: Option<String>,
+    history: History,
+    settings: Settings,
+    reread: Reread,
+    /// Names a new session.
+    sessions: Box<dyn Fn() -> String + Send>,
+    settings_trouble: Option<String>,
     folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
@@ -161,9 +173,9 @@ impl Host {
         self.about = about;
     }
 
-    /// What keeps the store from being written, in words.
-    pub fn store_trouble(&self) -> Option<&str> {
-        self.store_trouble.as_deref()
+    /// What is kept of the past.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// Why the ticket folder could not be read when that was last tried, in words.
@@ -214,21 +226,19 @@ impl Host {
 
     /// Writes a record that is the host's own (not the engine's).
     fn record(&mut self, record: Record) {
-        self.append(&[record]);
+        self.append(vec![record]);
     }
 
-    fn append(&mut self, records: &[Record]) {
-        if records.is_empty() {
-            return;
-        }
-        let Some(store) = &mut self.ports.store else { return };
-        match store.append(records) {
-            Ok(newest) => {
-                self.store_trouble = None;
-                self.listeners.retain(|listener| listener(newest));
-            }
-            // History is not authority: its loss is said, and stops nothing.
-            Err(error) => self.store_trouble = Some(error.to_string()),
+    fn append(&mut self, records: Vec<Record>) {
+        let now = self.now();
+        self.history.append(records, now);
+        self.tell_listeners();
+    }
+
+    /// What has been written is there to be read.
+    fn tell_listeners(&mut self) {
+        if let Some(newest) = self.history.take_newest() {
+            self.listeners.retain(|listener| listener(newest));
         }
     }
 }

@@ -16,6 +16,8 @@ pub enum Stop {
     Asked,
     /// Its lock file is no longer the one it holds.
     LockLost,
+    /// Settings changed that only a fresh start takes.
+    Reopen,
 }
 
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
@@ -33,7 +35,7 @@ struct Hints {
 }
 
 impl Host {
-    /// Runs until told to stop. Finishes the message in hand, ends the turn's process group, and returns why.
+    /// Runs until told to stop. Finishes the message in hand, leaves a running turn to the next daemon, and returns why.
     pub fn run(&mut self) -> Stop {
         loop {
             if self.waiting.is_empty() {
@@ -49,7 +51,9 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
-            self.end_overdue_turn();
+            let now = self.now();
+            self.history.retry(now);
+            self.tell_listeners();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
                 self.tell(Event::Ticked);
@@ -58,7 +62,7 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).min();
+        let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).min();
         let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
@@ -80,8 +84,13 @@ impl Host {
             Message::Stop(why) => return Some(why),
             Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
-            Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
+            Message::Turn(kick, sign) => self.turn_shown(kick, sign),
             Message::Visit(visit) => visit(self),
+            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
+            Message::Reload => {
+                // What is wrong is kept, and shown.
+                let _ = self.reload();
+            }
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
                 let mut hints = Hints::default();
@@ -115,22 +124,21 @@ impl Host {
     }
 
     pub(super) fn finish(&mut self, why: Stop) {
-        if why == Stop::Asked {
-            self.end_turn();
-        }
         let at = self.now();
-        let data =
-            json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
+        let data = json!({"why": match why {
+            Stop::Asked => "asked to",
+            Stop::LockLost => "its lock file was replaced",
+            Stop::Reopen => "it starts anew, to take settings that everything rests on",
+        }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
         // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
         if why == Stop::LockLost {
             return;
         }
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
-        if let Some(store) = &mut self.ports.store
-            && let Err(error) = store.save_seen(&[], at)
-        {
-            tracing::warn!(%error, "the time of the end could not be kept");
+        self.history.save_seen(Vec::new(), at);
+        if let Some(trouble) = self.history.trouble() {
+            tracing::warn!(%trouble, "history is not complete");
         }
     }
 }

@@ -4,24 +4,21 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::{About, Command, Host, Message, Ports};
-use chrono::TimeDelta;
-
-use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
+use super::launch::FormerTurns;
+use super::{About, History, Host, Message, Ports, Reread, Settings};
+use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
 use crate::ports::Entry;
 
 /// What a host is begun with.
 pub struct Beginning {
-    /// Settings.
-    pub policy: Policy,
-    /// Whether an Orchestrator can be reached, and if not, why.
-    pub reach: Reach,
-    /// How it is run.
-    pub command: Option<Command>,
-    /// The id of the session that begins.
-    pub session: String,
+    /// As they are now.
+    pub settings: Settings,
+    /// Reads them again.
+    pub reread: Reread,
+    /// Names a new session.
+    pub sessions: Box<dyn Fn() -> String + Send>,
 }
 
 /// What a command's own host starts from.
@@ -37,81 +34,75 @@ impl Host {
     /// into the inbox from before the scan on is looked at afterwards, so that nothing falls between.
     pub fn daemon(
         beginning: Beginning,
-        mut ports: Ports,
+        ports: Ports,
+        mut history: History,
         (mail, inbox): (Sender<Message>, Receiver<Message>),
         about: About,
     ) -> io::Result<Self> {
         let files = ports.tickets.scan()?;
-        let mut trouble = None;
-        let (recorded, ledger) = match &ports.store {
-            Some(store) => match (store.last_seen(), store.ledger()) {
-                (Ok(recorded), Ok(ledger)) => (recorded, ledger),
-                (Err(error), _) | (_, Err(error)) => {
-                    trouble = Some(error.to_string());
-                    (None, crate::domain::ledger::SavedLedger::default())
-                }
-            },
-            None => (None, crate::domain::ledger::SavedLedger::default()),
-        };
+        let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
-        let adopted = running_turn(&ports);
-        if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
+        let former = FormerTurns::find(&ports, &history, now);
+        if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
-        let timeout = beginning.command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
-        let adopted_until = adopted.as_ref().zip(timeout).map(|(turn, timeout)| turn.since + timeout);
+        let Settings { policy, reach, .. } = beginning.settings.clone();
         let start = Start {
-            dirty: probe(&ports, &beginning.policy),
-            policy: beginning.policy,
-            reach: beginning.reach,
-            session: beginning.session,
+            dirty: probe(&ports, &policy),
+            policy,
+            reach,
+            session: (beginning.sessions)(),
             files,
             recorded_at: recorded.as_ref().map(|r| r.at),
             recorded: recorded.map(|r| r.seen),
             ledger,
-            adopted,
+            adopted: former.running,
+            ended_turns: former.ended,
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
         // From here on this workspace has been watched once, whatever tickets it has.
-        if let Some(store) = &mut ports.store
-            && let Err(error) = store.save_seen(&[], now)
-        {
-            trouble = Some(error.to_string());
-        }
-        let mut host = Self::new(ports, beginning.command, true, mail, inbox);
-        host.store_trouble = trouble;
+        history.save_seen(Vec::new(), now);
+        let mut host = Self::new(ports, history, beginning, (mail, inbox));
+        host.resident = true;
         host.about = about;
-        host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
+        for kick in &former.over {
+            host.forget_run(kick);
+        }
         Ok(host)
     }
 
     /// The host of one command, in process: the same engine, no Orchestrator, nothing done on its own.
-    pub fn once(policy: Policy, ports: Ports, found: Found) -> io::Result<Self> {
+    pub fn once(settings: Settings, ports: Ports, history: History, found: Found) -> io::Result<Self> {
         let files = match found {
             Found::All => ports.tickets.scan()?,
             Found::Only(files) => files,
         };
         let (pods, ended_pods) = registered_pods(&ports);
+        let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
+        let policy = settings.policy.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
-            reach: Reach::No("the daemon is not running (start it with `yoi up`)".into()),
+            reach,
             session: String::new(),
             files,
             recorded: None,
             recorded_at: None,
             ledger: crate::domain::ledger::SavedLedger::default(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
-        let (mail, inbox) = mpsc::channel();
-        let mut host = Self::new(ports, None, false, mail, inbox);
+        let same = settings.clone();
+        let beginning =
+            Beginning { settings, reread: Box::new(move || Ok(same.clone())), sessions: Box::new(String::new) };
+        let mut host = Self::new(ports, history, beginning, mpsc::channel());
         let now = host.now();
         // What a daemon would do at its start is a daemon's to do.
         drop(host.engine.step(Event::Started(Box::new(start)), now));
@@ -120,27 +111,28 @@ impl Host {
 
     fn new(
         ports: Ports,
-        command: Option<Command>,
-        resident: bool,
-        mail: Sender<Message>,
-        inbox: Receiver<Message>,
+        history: History,
+        beginning: Beginning,
+        (mail, inbox): (Sender<Message>, Receiver<Message>),
     ) -> Self {
         let now = (ports.clock)();
         Self {
             engine: Engine::new(now),
             ports,
-            command,
+            command: beginning.settings.command.clone(),
+            settings: beginning.settings,
+            reread: beginning.reread,
+            sessions: beginning.sessions,
+            settings_trouble: None,
             inbox,
             mail,
             waiting: VecDeque::new(),
-            resident,
+            resident: false,
             obstruction: None,
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
-            turn: None,
-            adopted_until: None,
-            store_trouble: None,
+            history,
             folder_trouble: None,
             failed_deliveries: 0,
             started: now,
@@ -152,17 +144,6 @@ impl Host {
 
 fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
-}
-
-/// The turn of a former daemon, if exactly its process is still alive.
-fn running_turn(ports: &Ports) -> Option<RunningTurn> {
-    match ports.state.turn() {
-        Ok(turn) => turn.filter(|turn| ports.processes.is_alive(&turn.process)),
-        Err(error) => {
-            tracing::warn!(%error, "the record of a running turn cannot be read; none is adopted");
-            None
-        }
-    }
 }
 
 /// The registered Pods: those whose processes are still alive, and the others.

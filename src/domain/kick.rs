@@ -71,8 +71,8 @@ pub enum Presence {
     Idle,
     /// A turn is running.
     Busy,
-    /// `yoi pause` holds all kicks and starts.
-    Paused,
+    /// `yoi pause` holds all kicks and starts; since when and by whom, in words.
+    Paused(String),
 }
 
 /// The ledger as far as a decision needs it.
@@ -100,8 +100,8 @@ pub const PATIENCE: u32 = 3;
 pub enum Suppression {
     /// Row 1.
     NoOrchestrator(String),
-    /// Row 1, by `yoi pause`.
-    Paused,
+    /// Row 1, by `yoi pause`; since when and by whom, in words.
+    Paused(String),
     /// Row 2.
     Busy,
     /// Row 3: delegated work is under way, and it is all that keeps the list empty.
@@ -124,7 +124,7 @@ impl Suppression {
     /// The row of the table.
     pub fn row(&self) -> u8 {
         match self {
-            Suppression::NoOrchestrator(_) | Suppression::Paused => 1,
+            Suppression::NoOrchestrator(_) | Suppression::Paused(_) => 1,
             Suppression::Busy => 2,
             Suppression::ActiveInprogress(_) | Suppression::NothingStartable | Suppression::NothingQueued => 3,
             Suppression::BackingOff(_) => 4,
@@ -137,7 +137,7 @@ impl Suppression {
     pub fn as_str(&self) -> &'static str {
         match self {
             Suppression::NoOrchestrator(_) => "no_orchestrator",
-            Suppression::Paused => "paused",
+            Suppression::Paused(_) => "paused",
             Suppression::Busy => "busy",
             Suppression::ActiveInprogress(_) => "active_inprogress",
             Suppression::NothingStartable => "nothing_startable",
@@ -212,7 +212,7 @@ pub fn decide(
     let over = |until: Option<Timestamp>| until.filter(|until| now < *until);
     let suppression = match presence {
         Presence::None(why) => Some(Suppression::NoOrchestrator(why.clone())),
-        Presence::Paused => Some(Suppression::Paused),
+        Presence::Paused(since) => Some(Suppression::Paused(since.clone())),
         Presence::Busy => Some(Suppression::Busy),
         Presence::Idle if handed.is_empty() => Some(nothing(attention)),
         Presence::Idle => None,

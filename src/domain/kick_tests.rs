@@ -72,7 +72,7 @@ const KICK: (u8, &str) = (7, "kick a +0");
 fn row_1_no_orchestrator() {
     let none = |c: &mut Case| c.presence = Presence::None("none is configured".into());
     check_all("none", &case(none), (1, "no_orchestrator"));
-    check_all("paused", &case(|c| c.presence = Presence::Paused), (1, "paused"));
+    check_all("paused", &case(|c| c.presence = Presence::Paused("paused".into())), (1, "paused"));
     // It wins over everything below.
     let empty = |c: &mut Case| {
         none(c);

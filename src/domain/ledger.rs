@@ -3,10 +3,12 @@
 //! Must not know: how turns run; when boundaries happen. DESIGN.md section 5, rows 4 to 6.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use super::classify::clock;
 use super::kick::{PATIENCE, Standing};
 use super::ticket::{TicketId, Timestamp};
 
@@ -43,6 +45,28 @@ pub struct SavedLedger {
     pub fruitless: u32,
     /// When the fruitless turns of the last hour ended.
     pub fruitless_at: Vec<Timestamp>,
+    /// All kicks and starts are held, by whom and since when.
+    #[serde(default)]
+    pub paused: Option<Paused>,
+}
+
+/// `yoi pause`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paused {
+    /// Since when.
+    pub at: Timestamp,
+    /// By whom.
+    pub by: String,
+    /// Why, in the person's words.
+    pub reason: Option<String>,
+}
+
+/// `paused since T by NAME (why)`.
+impl fmt::Display for Paused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "paused since {} by {}", clock(self.at), self.by)?;
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, " ({reason})"))
+    }
 }
 
 /// The whole ledger; all but `saved` belongs to the session.
@@ -56,13 +80,13 @@ pub struct Ledger {
     pub shown_gated: BTreeSet<TicketId>,
     /// When a `panel_open` last presented seen items.
     pub panel_presented_at: Option<Timestamp>,
-    reached: BTreeMap<TicketId, Reached>,
-    attempts: BTreeMap<(TicketId, Attempt), u32>,
-    rounds: BTreeMap<TicketId, u32>,
+    pub(super) reached: BTreeMap<TicketId, Reached>,
+    pub(super) attempts: BTreeMap<(TicketId, Attempt), u32>,
+    pub(super) rounds: BTreeMap<TicketId, u32>,
     /// How many turns brought tickets into the queue, in a row without a change by somebody else.
-    self_made: u32,
+    pub(super) self_made: u32,
     /// Those beyond the bound: nothing that becomes of them is progress.
-    barren: BTreeSet<TicketId>,
+    pub(super) barren: BTreeSet<TicketId>,
 }
 
 impl Ledger {

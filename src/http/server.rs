@@ -172,8 +172,8 @@ async fn pass_on(mail: Sender<Message>, wanted: Wanted, mut told: watch::Receive
     loop {
         loop {
             let query = Query { after: Some(last), ticket: ticket.clone(), oldest: Some(CHUNK), ..Query::default() };
-            let read = move |host: &mut Host| host.ports().store.as_ref().map(|store| store.records(&query));
-            let Ok(Some(Ok(records))) = visit(&mail, read).await else { return };
+            let read = move |host: &mut Host| host.history().records(&query);
+            let Ok(Ok(records)) = visit(&mail, read).await else { return };
             let Some(newest) = records.last().map(|stored| stored.seq) else { break };
             last = newest;
             for stored in records {

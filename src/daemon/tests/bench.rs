@@ -5,21 +5,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::{About, Beginning, Host, Message, Ports, Stop};
+use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
-use crate::domain::engine::{KickId, Reach, RunningTurn};
+use crate::domain::engine::{KickId, Reach};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
-use crate::ports::{EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets};
+use crate::ports::runs::{Found, OnSign, Order};
+use crate::ports::{EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets};
 use crate::text::keys::KeyMap;
 
 /// What all ports share.
@@ -30,10 +30,12 @@ pub(super) struct World {
     now: Mutex<Timestamp>,
     scans: AtomicUsize,
     probes: AtomicUsize,
-    /// Process groups that were ended.
+    /// Runs that were ended.
     pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
+    /// What is written as settings now.
+    pub(super) settings: Mutex<Result<Settings, Vec<String>>>,
 }
 
 /// Fake ports are one value behind several names.
@@ -59,25 +61,30 @@ impl Bench {
             probes: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             notes_fail: Mutex::new(false),
+            settings: Mutex::new(Err(Vec::new())),
         });
         let (mail, inbox) = mpsc::channel();
-        let beginning = Beginning {
-            policy: Policy::default(),
-            reach: Reach::No("none is needed here".into()),
-            command: None,
-            session: "s".into(),
-        };
+        let reach = Reach::No("none is needed here".into());
+        let settings =
+            Settings { policy: Policy::default(), reach, command: None, obstacles: Vec::new(), listed: Vec::new() };
+        let written = Arc::clone(&world);
+        let reread = Box::new(move || written.settings.lock().unwrap().clone());
+        let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
         let clock = Arc::clone(&world);
         let fake = || Fake(Arc::clone(&world));
         let ports = Ports {
             tickets: Arc::new(fake()),
-            store: Some(Box::new(MemoryStore::default())),
             processes: Arc::new(fake()),
+            runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
-        let host = Host::daemon(beginning, ports, (mail.clone(), inbox), About::default()).unwrap();
+        let host = {
+            let history = History::new(Box::new(MemoryStore::default()));
+            Host::daemon(beginning, ports, history, (mail.clone(), inbox), About::default())
+        }
+        .unwrap();
         Self { host, world, mail }
     }
 
@@ -207,13 +214,28 @@ impl Processes for Fake {
     fn when_ended(&self, _process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
         call();
     }
+}
 
-    fn launch(&self, _launch: Launch, _call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
+impl Runs for Fake {
+    fn start(&self, _order: &Order, _call: OnSign) -> io::Result<()> {
         Err(io::Error::other("nothing is started here"))
     }
 
-    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {
+    fn watch(&self, _kick: &KickId, _call: OnSign) {}
+
+    fn found(&self) -> io::Result<Vec<Found>> {
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, _kick: &KickId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn tidy(&self) {}
+
+    fn end(&self, _kick: &KickId) -> io::Result<()> {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -227,14 +249,6 @@ impl StateFolder for Fake {
     }
 
     fn save_pods(&self, _pods: &[Pod]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
-        Ok(None)
-    }
-
-    fn save_turn(&self, _turn: Option<&RunningTurn>) -> io::Result<()> {
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::domain::classify::{Classified, classify};
 use crate::domain::facts::Facts;
 use crate::domain::gates::{Hold, holds};
 use crate::domain::kick::{Boundary, Standing};
+use crate::domain::ledger::Paused;
 use crate::domain::policy::Policy;
 use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::domain::workset::{Note, WorkSet};
@@ -34,6 +35,8 @@ pub struct Summary<'a> {
     pub session: &'a str,
     /// What the rows of the decision go by.
     pub standing: Standing,
+    /// All kicks and starts are held.
+    pub paused: Option<&'a Paused>,
     /// What was last decided.
     pub last_decision: Option<&'a LastDecision>,
     /// The last boundary.
@@ -87,6 +90,7 @@ impl Engine {
             orchestrator: &self.orchestrator,
             session: &self.work_set.session,
             standing: self.ledger.standing(self.policy.kick.max_per_hour, now),
+            paused: self.ledger.saved.paused.as_ref(),
             last_decision: self.boundaries.last.as_ref(),
             last_boundary: self.boundaries.last_boundary,
             kicks_sent: self.boundaries.kicks_sent,

@@ -45,6 +45,9 @@ pub enum RecordKind {
     WatcherRescan,
     WatcherMissed,
     StampFailed,
+    Paused,
+    Resumed,
+    ConfigReloaded,
     /// Something a person should know of.
     Alert,
     /// Something a person should look at.
@@ -53,7 +56,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 17] = [
+    pub const ALL: &[RecordKind] = &[
         RecordKind::DaemonStarted,
         RecordKind::DaemonStopped,
         RecordKind::IssueApproved,
@@ -69,6 +72,9 @@ impl RecordKind {
         RecordKind::WatcherRescan,
         RecordKind::WatcherMissed,
         RecordKind::StampFailed,
+        RecordKind::Paused,
+        RecordKind::Resumed,
+        RecordKind::ConfigReloaded,
         RecordKind::Alert,
         RecordKind::Inbox,
     ];
@@ -91,6 +97,9 @@ impl RecordKind {
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
             RecordKind::WatcherMissed => "WATCHER_MISSED",
             RecordKind::StampFailed => "STAMP_FAILED",
+            RecordKind::Paused => "PAUSED",
+            RecordKind::Resumed => "RESUMED",
+            RecordKind::ConfigReloaded => "CONFIG_RELOADED",
             RecordKind::Alert => "ALERT",
             RecordKind::Inbox => "INBOX",
         }
@@ -148,8 +157,8 @@ pub enum Effect {
     Launch(Kick),
     /// Watch a process until it ends; answer `PodEnded`.
     WatchPod(PodId, ProcessIdentity),
-    /// Watch an adopted turn's process until it ends; answer `TurnEnded`.
-    WatchTurn(KickId, ProcessIdentity),
+    /// Watch an adopted turn until it ends; answer `TurnStarted` if that is news, then `TurnEnded`.
+    WatchTurn(KickId),
     /// Append to the history.
     Record(Record),
     /// Keep the ledger.

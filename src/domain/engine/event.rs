@@ -47,17 +47,34 @@ pub enum Reach {
     No(String),
 }
 
-/// A turn of a former daemon whose process is still alive.
+/// A turn of a former daemon that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTurn {
     /// Which kick it works on.
     pub kick: KickId,
     /// Its session.
     pub session: String,
-    /// Its process, also the leader of its process group.
-    pub process: ProcessIdentity,
+    /// Its process, also the leader of its process group; None as long as that is not known.
+    pub process: Option<ProcessIdentity>,
     /// Since when.
     pub since: Timestamp,
+}
+
+/// A turn of a former daemon that ended while none was running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// Which kick it worked on.
+    pub kick: KickId,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How.
+    pub outcome: TurnOutcome,
+    /// It reported a rate limit; not before this time.
+    pub rate_limited_until: Option<Timestamp>,
+    /// As in [`Event::TurnEnded`].
+    pub jitter: u16,
 }
 
 /// The name of one kick.
@@ -96,6 +113,8 @@ pub struct Start {
     pub ledger: SavedLedger,
     /// A turn that outlived the last daemon.
     pub adopted: Option<RunningTurn>,
+    /// Turns that ended meanwhile, the oldest first.
+    pub ended_turns: Vec<EndedTurn>,
     /// Role Pods that are still alive.
     pub pods: Vec<Pod>,
     /// Role Pods that were registered, and whose processes have ended meanwhile.
@@ -104,6 +123,19 @@ pub struct Start {
     pub dirty: Dirty,
     /// The name that an edit in an editor is recorded under (git's `user.name`).
     pub editor_name: String,
+}
+
+/// Settings that take effect while the daemon runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reload {
+    /// The policy in force from now on.
+    pub policy: Policy,
+    /// Whether the Orchestrator can be reached from now on.
+    pub reach: Reach,
+    /// The id of a new session, where another one is to begin: the way to the Orchestrator is another.
+    pub session: Option<String>,
+    /// The keys that changed.
+    pub changed: Vec<String>,
 }
 
 /// How a turn ended.
@@ -188,6 +220,20 @@ pub enum Event {
         /// Between 0 and 1 (per mille), drawn by the host: spreads retries.
         jitter: u16,
     },
+    /// A person holds all kicks and starts.
+    Paused {
+        /// Who.
+        by: String,
+        /// Why, in the person's words.
+        reason: Option<String>,
+    },
+    /// A person lets them go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// The configuration was read again.
+    Reloaded(Box<Reload>),
     /// Time passed.
     Ticked,
 }

@@ -22,16 +22,16 @@ const SECOND_LOOK: TimeDelta = TimeDelta::milliseconds(300);
 const MANY: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cooling {
-    read_at: Timestamp,
-    noticed_at: Option<Timestamp>,
-    due: Option<Timestamp>,
+pub(super) struct Cooling {
+    pub(super) read_at: Timestamp,
+    pub(super) noticed_at: Option<Timestamp>,
+    pub(super) due: Option<Timestamp>,
 }
 
 /// Which paths were read lately, which are to be read when, which are doubted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
-    cooling: BTreeMap<PathBuf, Cooling>,
+    pub(super) cooling: BTreeMap<PathBuf, Cooling>,
     /// Since when each is doubted.
     doubted: BTreeMap<PathBuf, Timestamp>,
 }

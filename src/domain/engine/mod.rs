@@ -9,6 +9,7 @@ mod changes;
 mod effect;
 mod event;
 mod files;
+mod operation;
 mod orders;
 mod pods;
 mod progress;
@@ -22,9 +23,9 @@ mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
-pub use boundaries::{LastDecision, may_kick};
+pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, Event, KickId, LastSeen, Reach, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
@@ -72,6 +73,8 @@ pub struct Engine {
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
     news_at: Option<Timestamp>,
+    /// The session that begins when the running turn has ended.
+    next_session: Option<String>,
     kicks: u64,
     editor_name: String,
     last_now: Timestamp,
@@ -102,6 +105,7 @@ impl Engine {
             saved_over: BTreeMap::new(),
             stirred: false,
             news_at: None,
+            next_session: None,
             kicks: 0,
             editor_name: String::new(),
             last_now: now,
@@ -135,6 +139,9 @@ impl Engine {
             Event::Refreshed(kick) => self.refreshed(&kick, now),
             Event::TurnStarted { kick, process } => self.turn_started(&kick, process),
             Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
+            Event::Paused { by, reason } => self.pause(by, reason, now),
+            Event::Resumed { by } => self.resume(&by, now),
+            Event::Reloaded(reload) => self.reload(*reload, now),
             Event::Ticked => {}
         }
     }

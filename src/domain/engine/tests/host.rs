@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Reach, Record, Start, TurnOutcome};
+use super::super::{
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, Start, TurnOutcome,
+};
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
 use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
-use crate::domain::kick::Presence;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
@@ -125,6 +126,7 @@ impl Host {
             recorded_at,
             ledger: self.saved.clone(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
             dirty: self.dirty.clone(),
@@ -271,7 +273,8 @@ impl Host {
             let known = self.engine.backlog().get(id);
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
         }
-        assert_eq!(self.turn.is_some(), matches!(self.engine.presence(), Presence::Busy));
+        let busy = matches!(self.engine.summary(self.now).orchestrator, Orchestrator::Busy(_));
+        assert_eq!(self.turn.is_some(), busy);
     }
 
     /// Lets time pass, with everything that is due in it.
