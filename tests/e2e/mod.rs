@@ -4,6 +4,7 @@ mod accept;
 mod active;
 mod attack;
 mod boundaries;
+mod checkouts;
 mod clocks;
 mod editors;
 mod exits;
