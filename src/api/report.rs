@@ -247,7 +247,7 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
             column: problem.column,
             message: problem.message.clone(),
         }));
-        let odd = remarks(ticket, engine.backlog());
+        let odd = remarks(ticket, engine.backlog(), host.now());
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     findings.extend(host.obstruction().map(|o| FindingView {
