@@ -15,6 +15,7 @@ pub mod schema;
 mod session;
 pub mod settings;
 pub mod view;
+pub mod watching;
 
 pub use handle::handle;
 pub use present::event;

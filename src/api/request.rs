@@ -38,7 +38,14 @@ pub enum Request {
     /// The registered Pods.
     Pods,
     /// Faults of files and of the workspace.
-    Doctor,
+    Doctor {
+        /// Mend what can be.
+        #[serde(default)]
+        fix: bool,
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
+    },
     /// Consider a kick now, or say what would be decided.
     Kick {
         /// Only say it.
@@ -219,6 +226,7 @@ pub struct SessionRequest {
 /// `yoi hook EVENT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a hook says, on the wire")]
 pub struct HookRequest {
     /// `panel-open`, `idle`, `busy`, `gone`, `rate-limited`, ...
     pub event: String,

@@ -3,6 +3,7 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod meant;
+mod repairs;
 mod resident;
 mod service;
 mod surroundings;
@@ -36,7 +37,7 @@ use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
 
 /// How long a refusal that will pass by itself is waited out.
@@ -215,6 +216,7 @@ impl App {
                 can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
                 ..SessionPolicy::default()
             },
+            verify_every: self.config.verify_every,
         }
     }
 
@@ -251,7 +253,7 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),

@@ -30,9 +30,9 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Make the agent session that this runs in the Orchestrator's
-    Attach(Session),
+    Attach(Registering),
     /// Register, and print one JSON line a kick until somebody ends it
-    Watch(Session),
+    Watch(Registering),
     /// Begin the Orchestrator's session anew: nothing is noted, all is new
     Reset {
         #[command(flatten)]
@@ -44,7 +44,7 @@ enum Command {
 }
 
 #[derive(Args)]
-struct Session {
+struct Registering {
     #[command(flatten)]
     session: InSession,
     /// Its process (default: the nearest one above that is no shell)
@@ -66,7 +66,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     }
 }
 
-fn attach(app: &App, session: &Session) -> Outcome {
+fn attach(app: &App, session: &Registering) -> Outcome {
     let Some(id) = session.session.id() else {
         return Err(Failure::usage("this runs in no agent session that says which one it is")
             .hint("run it inside the agent (in Claude Code: `!yoi orchestrator attach`), or give --session S"));
@@ -79,7 +79,7 @@ fn attach(app: &App, session: &Session) -> Outcome {
     orders::done(app.call_daemon(&Request::Attach(request))?, session.json)
 }
 
-fn watch(app: &App, session: &Session) -> Outcome {
+fn watch(app: &App, session: &Registering) -> Outcome {
     let id = session.session.id().unwrap_or_else(|| format!("w-{}-{:08x}", std::process::id(), App::random()));
     // Its own process: the session is gone with the reader.
     let pid = Some(session.pid.unwrap_or_else(std::process::id));

@@ -28,12 +28,13 @@ pub use sessions::Line;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
+use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Tickets, Waker};
+use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -43,6 +44,8 @@ pub enum Message {
     Everything(Option<String>),
     /// The git directory changed.
     Git,
+    /// All files were compared with what was last read of them.
+    Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's process ended.
@@ -53,6 +56,8 @@ pub enum Message {
     WakeEnded(u64, Option<String>),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// A probe of the main worktree that took long has its answer.
+    Probed(Dirty),
     /// The configuration may have changed.
     Reload,
     /// End.
@@ -102,7 +107,7 @@ pub struct About {
     /// Its socket.
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
-    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    pub watcher: Option<Arc<dyn Notices>>,
 }
 
 /// The owner of one workspace's state.
@@ -133,6 +138,7 @@ pub struct Host {
     /// Names a new session.
     sessions: Box<dyn Fn() -> String + Send>,
     settings_trouble: Option<String>,
+    folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -179,6 +185,11 @@ impl Host {
     /// What is kept of the past.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Why the ticket folder could not be read when that was last tried, in words.
+    pub fn folder_trouble(&self) -> Option<&str> {
+        self.folder_trouble.as_deref()
     }
 
     /// What stands in the way of reading and writing ticket files.

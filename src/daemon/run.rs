@@ -83,11 +83,13 @@ impl Host {
         }
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
+            Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
             Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
+            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
             Message::Reload => {
                 // What is wrong is kept, and shown.
                 let _ = self.reload();

@@ -137,6 +137,7 @@ impl Host {
             turn: None,
             adopted_until: None,
             history,
+            folder_trouble: None,
             failed_deliveries: 0,
             started: now,
             about: super::About::default(),

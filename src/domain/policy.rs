@@ -120,4 +120,6 @@ pub struct Policy {
     pub dirty_workspace: DirtyGate,
     /// An Orchestrator that registers itself.
     pub session: SessionPolicy,
+    /// How often all files are compared with what was last read of them; None: never.
+    pub verify_every: Option<TimeDelta>,
 }

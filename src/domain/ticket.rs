@@ -9,6 +9,8 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+pub use super::digest::Digest;
+
 /// A moment, always UTC. Taken as an argument everywhere in this floor.
 pub type Timestamp = DateTime<Utc>;
 
@@ -163,23 +165,6 @@ pub struct Stamps {
     pub queued_at: Option<Timestamp>,
     pub accepted_by: Option<String>,
     pub accepted_at: Option<Timestamp>,
-}
-
-/// A 64-bit fingerprint of some content: equal content, equal digest. Not for security.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Digest(pub u64);
-
-impl Digest {
-    /// FNV-1a over the bytes: the same on every machine and in every version, so that it may be stored.
-    pub fn of(bytes: &[u8]) -> Self {
-        Digest(0xcbf2_9ce4_8422_2325).and(bytes)
-    }
-
-    /// Continues a digest over further bytes.
-    #[must_use]
-    pub fn and(self, bytes: &[u8]) -> Self {
-        Digest(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
-    }
 }
 
 /// Something wrong with a file, in words for a person. Bad input is data (house rule 7).

@@ -32,15 +32,6 @@ fn priorities_are_p0_to_p4() {
 }
 
 #[test]
-fn digests_may_be_stored() {
-    // FNV-1a's published values: the same in every version.
-    assert_eq!(Digest::of(b""), Digest(0xcbf2_9ce4_8422_2325));
-    assert_eq!(Digest::of(b"a"), Digest(0xaf63_dc4c_8601_ec8c));
-    assert_eq!(Digest::of(b"foobar"), Digest(0x8594_4171_f739_67e8));
-    assert_eq!(Digest::of(b"foo").and(b"bar"), Digest::of(b"foobar"));
-}
-
-#[test]
 fn the_builder_of_these_tests_keeps_stamps_out_of_the_meaning() {
     let it = sealed(queued("a"), "body");
     let stamped = sealed(with(it.clone(), |t| t.labels = texts(&["orphan", "claimed"])), "body");

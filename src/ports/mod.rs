@@ -3,6 +3,7 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod notices;
 pub mod processes;
 pub mod state_folder;
 pub mod store;
@@ -11,9 +12,10 @@ pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
+pub use notices::{Lag, Notices, Noticing};
 pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
-pub use tickets::{EditError, Entry, Tickets};
+pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use waker::{Wake, Waker, Woken};
 pub use worktree::{MainWorktree, Obstacle};

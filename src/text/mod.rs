@@ -1,7 +1,8 @@
 //! Floor 0: text in, values out: frontmatter reading and lossless patching, thread notes.
 //!
 //! A ticket file is cut by `slice`, its YAML is read by serde_yaml (`values`) and located by our own `outline`,
-//! [`read`] makes the ticket of both, [`patch`] changes the lines of one key and proves that it changed nothing else.
+//! [`read`] makes the ticket of both (or of what `plain` read, where a text leaves no doubt), [`patch`] changes the lines of
+//! one key and proves that it changed nothing else.
 //!
 //! Must not know: files (bytes are arguments), processes, the current time.
 
@@ -12,9 +13,11 @@ pub mod draft;
 pub mod duration;
 mod explain;
 pub mod keys;
+pub mod lineage;
 pub mod merge;
 mod outline;
 pub mod patch;
+mod plain;
 pub mod quote;
 pub mod read;
 pub mod slice;

@@ -2,15 +2,16 @@
 //!
 //! Must not know: files, the current time, what a state allows.
 
+mod fields;
 mod meaning;
 mod remarks;
 
 use std::path::PathBuf;
 
-use serde_yaml::Mapping;
-
+use self::fields::Fields;
 use super::document::{Contents, Document, Field, Text};
 use super::keys::KeyMap;
+use super::plain::Plain;
 use super::timestamp;
 use crate::domain::ticket::{Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp};
 
@@ -28,16 +29,44 @@ pub enum Reading {
 
 /// Reads a ticket. `id` and `path` are the caller's, from where the file lies.
 pub fn read(bytes: &[u8], id: TicketId, path: PathBuf, keys: &KeyMap) -> Reading {
+    match Plain::read(bytes) {
+        Some(plain) => {
+            let digests = digests(plain.parts, |body| meaning::of_plain(&plain, body));
+            Reading::Ticket(ticket(&plain, Vec::new(), digests, (id, path), keys))
+        }
+        None => read_fully(bytes, id, path, keys),
+    }
+}
+
+/// The same by the YAML parser, whatever the text.
+pub(super) fn read_fully(bytes: &[u8], id: TicketId, path: PathBuf, keys: &KeyMap) -> Reading {
     match Document::read(bytes) {
-        Contents::Document(document) => Reading::Ticket(ticket(&document, bytes, id, path, keys)),
+        Contents::Document(document) => {
+            let parts = bytes.split_at(document.slice.body_start);
+            let digests = digests(parts, |body| meaning::digest(&document, body));
+            Reading::Ticket(ticket(&document, remarks::cut_values(&document), digests, (id, path), keys))
+        }
         Contents::NoFrontmatter(_) => Reading::NotATicket,
         Contents::Unsupported(message) => Reading::Unreadable(Diagnostic { line: 1, column: 1, message }),
         Contents::Invalid(error) => Reading::Unreadable(error),
     }
 }
 
-fn ticket(document: &Document, bytes: &[u8], id: TicketId, path: PathBuf, keys: &KeyMap) -> Ticket {
-    let mut reader = Reader { document, problems: Vec::new() };
+/// Of the whole file, and of what people say in it; the body, which is most of it, is gone through once.
+fn digests((head, body): (&[u8], &[u8]), meaning: impl Fn(Digest) -> Digest) -> (Digest, Digest) {
+    let body = Digest::quick(body);
+    (body.with(b'h', head), meaning(body))
+}
+
+/// `remarks` are problems that are known already.
+fn ticket(
+    fields: &dyn Fields,
+    remarks: Vec<Diagnostic>,
+    (content, meaning): (Digest, Digest),
+    (id, path): (TicketId, PathBuf),
+    keys: &KeyMap,
+) -> Ticket {
+    let mut reader = Reader { fields, problems: remarks };
     let mut ticket = Ticket {
         id,
         path,
@@ -58,10 +87,9 @@ fn ticket(document: &Document, bytes: &[u8], id: TicketId, path: PathBuf, keys: 
         github: reader.text("github"),
         pr: reader.text("pr"),
         problems: Vec::new(),
-        content: Digest::of(bytes),
-        meaning: meaning::digest(document),
+        content,
+        meaning,
     };
-    reader.problems.extend(remarks::cut_values(document));
     reader.problems.sort();
     ticket.problems = reader.problems;
     ticket
@@ -76,7 +104,7 @@ pub fn problems(bytes: &[u8], keys: &KeyMap) -> Vec<Diagnostic> {
 }
 
 struct Reader<'d> {
-    document: &'d Document<'d>,
+    fields: &'d dyn Fields,
     problems: Vec<Diagnostic>,
 }
 
@@ -91,7 +119,7 @@ impl Reader<'_> {
 
     /// One text; a list or mapping in its place is a problem.
     fn one(&mut self, key: &str) -> Option<Text> {
-        match self.document.field(key) {
+        match self.fields.field(key) {
             Field::Missing | Field::Null => None,
             Field::Text(text) => Some(text),
             Field::Other(what) => {
@@ -140,7 +168,7 @@ impl Reader<'_> {
     }
 
     fn list(&mut self, key: &str) -> Vec<String> {
-        let (texts, odd) = self.document.list(key);
+        let (texts, odd) = self.fields.list(key);
         for item in odd {
             let message = format!("`{key}` holds {} where a text is expected; it is left out", item.text);
             self.problem(&item, message);
@@ -195,15 +223,11 @@ impl Reader<'_> {
 
     /// Any value but false and nothing holds the ticket.
     fn human_gate(&mut self) -> Option<String> {
-        match self.document.field("human_gate") {
+        match self.fields.field("human_gate") {
             Field::Missing | Field::Null => None,
-            Field::Other(_)
-                if self.document.value("human_gate").is_some_and(|v| v.as_mapping().is_some_and(Mapping::is_empty)) =>
-            {
-                None
-            }
+            Field::Other(_) if self.fields.is_empty_map("human_gate") => None,
             Field::Other(what) => {
-                let (texts, odd) = self.document.list("human_gate");
+                let (texts, odd) = self.fields.list("human_gate");
                 let named: Vec<String> = texts.into_iter().map(|t| t.text).collect();
                 match (named.is_empty(), odd.is_empty()) {
                     (true, true) => None,

@@ -14,3 +14,4 @@ mod restart;
 mod schema;
 mod turns;
 mod waiting;
+mod watching;

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::domain::ticket::TicketId;
 
-const ITEM: &str = "item.md";
+pub(super) const ITEM: &str = "item.md";
 
 /// The id that a path gives: the file stem, or the folder's name of an `item.md`.
 pub fn id_of(path: &Path) -> TicketId {

@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 
 use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
 use crate::adapters::fakes::MemoryStore;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, RunningTurn, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
@@ -155,6 +156,10 @@ impl Tickets for Fake {
 
     fn read(&self, path: &Path) -> Entry {
         self.0.files.lock().unwrap().get(path).cloned().unwrap_or(Entry::Absent)
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        Ok(Differences::default())
     }
 
     fn text(&self, path: &Path) -> io::Result<String> {

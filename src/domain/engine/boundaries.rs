@@ -52,12 +52,12 @@ pub fn may_pause(by: &Actor) -> Result<(), Refusal> {
 /// Boundaries not yet decided on, and the decision before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boundaries {
-    pending: Vec<Boundary>,
-    joined_until: Option<Timestamp>,
+    pub(super) pending: Vec<Boundary>,
+    pub(super) joined_until: Option<Timestamp>,
     pub(super) last: Option<LastDecision>,
     pub(super) last_boundary: Option<(Boundary, Timestamp)>,
     /// When a plain edit last led to a decision.
-    last_news: Option<Timestamp>,
+    pub(super) last_news: Option<Timestamp>,
     pub(super) kicks_sent: u64,
     pub(super) kicks_saved: u64,
 }

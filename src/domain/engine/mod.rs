@@ -21,6 +21,7 @@ mod stamps;
 mod start;
 mod timers;
 mod turns;
+mod verify;
 mod waking;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,7 @@ pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Star
 pub use orders::Orders;
 pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
+pub use verify::WatchSummary;
 
 use super::backlog::Backlog;
 use super::facts::Facts;
@@ -74,6 +76,7 @@ pub struct Engine {
     undelivered: u64,
     boundaries: Boundaries,
     files: Files,
+    verify: verify::Verify,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -121,6 +124,7 @@ impl Engine {
             undelivered: 0,
             boundaries: Boundaries::default(),
             files: Files::default(),
+            verify: verify::Verify::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
@@ -152,6 +156,7 @@ impl Engine {
             Event::Started(start) => self.start(*start, now),
             Event::PathsNoticed(paths) => self.paths_noticed(paths, now),
             Event::EverythingNoticed(why) => self.everything_noticed(why.as_deref(), now),
+            Event::Compared(found) => self.compared(found, now),
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),

@@ -28,6 +28,7 @@ impl Engine {
         for (path, entry) in start.files {
             self.backlog.put(path, entry);
         }
+        self.verify.all_read(now);
         self.gates_stale = true;
         for pod in start.pods {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));

@@ -11,6 +11,7 @@ use super::super::{
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
@@ -46,6 +47,7 @@ pub(super) struct Host {
     /// Pods set their ticket to done before they end.
     pub(super) workers_close: bool,
     pub(super) probes: u32,
+    pub(super) doubts: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
     /// Lists that a session was handed, and has not taken.
     pub(super) handed_over: VecDeque<Kick>,
@@ -92,6 +94,7 @@ impl Host {
             memo: BTreeMap::new(),
             workers_close: false,
             probes: 0,
+            doubts: 0,
             bodies: BTreeMap::new(),
             handed_over: VecDeque::new(),
             woken: Vec::new(),
@@ -173,6 +176,8 @@ impl Host {
                     let entries = self.files.clone().into_iter().collect();
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
+                Effect::Compare => self.compare(),
+                Effect::DoubtWatcher => self.doubts += 1,
                 Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
@@ -187,10 +192,9 @@ impl Host {
                 Effect::Launch(kick) => self.launch(kick),
                 Effect::HandOver(kick) => self.handed_over.push_back(kick),
                 Effect::Wake(number) => self.woken.push(number),
-                Effect::WatchSession(_) => {}
                 Effect::SaveSession(saved) => self.session = saved,
                 Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
-                Effect::WatchTurn(..) => {}
+                Effect::WatchTurn(..) | Effect::WatchSession(_) => {}
                 Effect::Record(record) => self.records.push(record),
                 Effect::SaveLedger(saved) => self.saved = saved,
                 Effect::SaveSeen(changes) => {
@@ -204,6 +208,18 @@ impl Host {
                 Effect::SavePods(pods) => self.pods = pods.into_iter().map(|p| (p.id.clone(), p)).collect(),
             }
         }
+    }
+
+    /// Compares by content, which finds no less than the real one.
+    fn compare(&mut self) {
+        let known = |path: &PathBuf| self.engine.backlog().at(path);
+        let changed = self.files.iter().filter(|(path, entry)| {
+            known(path) != Some(entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
+        });
+        let changed = changed.map(|(path, _)| path.clone()).collect();
+        let gone = self.engine.backlog().known_paths().filter(|path| !self.files.contains_key(*path));
+        let gone = gone.map(Differences::name).collect();
+        self.inbox.push_back(Event::Compared(Some(Ok(Differences { changed, gone }))));
     }
 
     fn read(&mut self, paths: Vec<PathBuf>) {
