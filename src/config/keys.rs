@@ -62,7 +62,7 @@ impl fmt::Display for Takes {
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
             Takes::Commands => f.write_str(
-                "a list of such lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
+                "a list of argument lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
             ),
             Takes::OneOf(words) => f.write_str(&one_of(words)),
             Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
