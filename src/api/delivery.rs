@@ -47,8 +47,10 @@ pub(super) fn later(host: &Host) -> Option<&'static str> {
     let engine = host.engine();
     let summary = engine.summary(host.now());
     let attached = *summary.reach == Reach::Session && summary.live.is_some_and(|live| live.way == Way::Attached);
-    attached.then(|| match engine.policy().session.can_wake {
-        true => "at the session's next prompt or stop, for which it is woken",
-        false => "at the session's next prompt or stop; no [orchestrator] wake is in effect",
+    let woken = engine.policy().session.can_wake;
+    attached.then_some(if woken {
+        "at the session's next prompt or stop, for which it is woken"
+    } else {
+        "at the session's next prompt or stop; no [orchestrator] wake is in effect"
     })
 }

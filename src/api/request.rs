@@ -226,6 +226,7 @@ pub struct SessionRequest {
 /// `yoi hook EVENT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a hook says, on the wire")]
 pub struct HookRequest {
     /// `panel-open`, `idle`, `busy`, `gone`, `rate-limited`, ...
     pub event: String,

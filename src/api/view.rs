@@ -291,7 +291,7 @@ pub struct NewView {
     pub path: String,
 }
 
-/// `plan`, `wait`, `await`, `hook`.
+/// `plan`, `wait`, `await`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoneView {
     /// Always 1.

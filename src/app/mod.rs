@@ -308,8 +308,9 @@ impl App {
         Ok(newest.last().map_or(0, |event| event.seq))
     }
 
-    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false.
-    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
+    /// false where the daemon ended.
+    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
         match self.client()? {
             Some(mut client) => client.watch(session, line),
             None => Err(self.not_running()),

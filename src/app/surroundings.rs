@@ -124,7 +124,7 @@ impl App {
                 _ => well.push("the Orchestrator command is trusted".into()),
             },
             Reach::Session => {
-                well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into())
+                well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into());
             }
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }

@@ -30,9 +30,15 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Make the agent session that this runs in the Orchestrator's
-    Attach(Session),
+    Attach {
+        #[command(flatten)]
+        which: Which,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Register, and print one JSON line a kick until somebody ends it
-    Watch(Session),
+    Watch(Which),
     /// Begin the Orchestrator's session anew: nothing is noted, all is new
     Reset {
         #[command(flatten)]
@@ -44,51 +50,48 @@ enum Command {
 }
 
 #[derive(Args)]
-struct Session {
+struct Which {
     #[command(flatten)]
     session: InSession,
     /// Its process (default: the nearest one above that is no shell)
     #[arg(long, value_name = "N")]
     pid: Option<u32>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Runs one of them.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     match arguments.command {
-        Command::Attach(session) => attach(&context.open()?, &session),
-        Command::Watch(session) => watch(&context.open()?, &session),
+        Command::Attach { which, json } => attach(&context.open()?, &which, json),
+        Command::Watch(which) => watch(&context.open()?, &which),
         Command::Reset { session, json } => {
             orders::done(context.open()?.call_daemon(&Request::Reset { caller: session.caller() })?, json)
         }
     }
 }
 
-fn attach(app: &App, session: &Session) -> Outcome {
-    let Some(id) = session.session.id() else {
+fn attach(app: &App, which: &Which, json: bool) -> Outcome {
+    let Some(id) = which.session.id() else {
         return Err(Failure::usage("this runs in no agent session that says which one it is")
             .hint("run it inside the agent (in Claude Code: `!yoi orchestrator attach`), or give --session S"));
     };
     let request = SessionRequest {
         session: id,
-        pid: session.pid.or_else(ancestry::agent_process),
+        pid: which.pid.or_else(ancestry::agent_process),
         agent: agent_session().map(|(agent, _)| agent.to_owned()),
     };
-    orders::done(app.call_daemon(&Request::Attach(request))?, session.json)
+    orders::done(app.call_daemon(&Request::Attach(request))?, json)
 }
 
-fn watch(app: &App, session: &Session) -> Outcome {
-    let id = session.session.id().unwrap_or_else(|| format!("w-{}-{:08x}", std::process::id(), App::random()));
+fn watch(app: &App, which: &Which) -> Outcome {
+    let id = which.session.id().unwrap_or_else(|| format!("w-{}-{:08x}", std::process::id(), App::random()));
     // Its own process: the session is gone with the reader.
-    let pid = Some(session.pid.unwrap_or_else(std::process::id));
+    let pid = Some(which.pid.unwrap_or_else(std::process::id));
     let mut going = Ok(true);
-    app.watch(&SessionRequest { session: id, pid, agent: None }, |line| {
+    let to_the_end = app.watch(&SessionRequest { session: id, pid, agent: None }, |line| {
         going = output::offer(&format!("{line}\n"));
         matches!(going, Ok(true))
     })?;
-    if going? && !app.daemon_is_running() {
+    if going? && !to_the_end {
         return Err(Failure::daemon_needed("the daemon has ended, and the session with it"));
     }
     Ok(ExitCode::SUCCESS)

@@ -19,18 +19,22 @@ fn every_value_says_where_it_came_from() {
     orchestrator.rate_limit_exit     []              default
     orchestrator.rate_limit_pattern  []              default
     orchestrator.rate_limit_wait     "15m"           default
+    orchestrator.wake                []              default
+    orchestrator.busy_max            "30m"           default
     kick.max_items                   3               .yoi/config.toml:5
     kick.max_per_hour                20              default
     kick.max_attempts                10              default
     kick.reoffer_idle                "off"           default
     capacity.max_inprogress          1               default
     gates.dirty_workspace            "block"         default
+    writes.polite_max                "10m"           default
+    watch.verify_every               "10m"           default
     (exit 0)
     "#);
     let view = bench.yoi("", "-C work config --json").json();
     let head = ["version", "workspace_source", "trust"].map(|key| view[key].to_string()).join(" ");
     assert_eq!(head, r#"1 {"kind":"option","option":"-C"} "nothing_to_run""#);
-    let shown = [2, 3, 14].map(|row| view["settings"][row].to_string()).join("\n");
+    let shown = [2, 3, 16].map(|row| view["settings"][row].to_string()).join("\n");
     insta::assert_snapshot!(shown, @r#"
     {"key":"frontmatter.states","value":"{}","source":{"kind":"default"}}
     {"key":"dispatch.mode","value":"\"orchestrated\"","source":{"kind":"file","line":2}}

@@ -7,9 +7,9 @@ mod stream;
 mod waking;
 
 use serde_json::json;
-use stage::{Agent, replay, stage, told};
+use stage::{Agent, replay, stage};
 
-use crate::support::stage::BOUND;
+use crate::support::stage::{BOUND, Stage};
 use crate::support::wait::until;
 
 #[test]
@@ -176,6 +176,17 @@ fn a_person_begins_the_session_anew() {
     stage.done("orchestrator reset");
     assert_eq!(stage.json("work-set")["entries"], json!([]));
     assert_eq!(agent.prompt(), "context a");
+
+    // Where a command is run too: another session, and an explicit boundary.
+    let exec = Stage::new();
+    exec.ticket("a", "queued", "");
+    exec.start();
+    exec.rest();
+    let before = exec.session();
+    let mark = exec.mark();
+    exec.done("orchestrator reset");
+    exec.kicked(mark, "orchestrator_spawn");
+    assert_ne!(exec.session(), before);
 }
 
 #[test]
@@ -200,11 +211,7 @@ fn other_agents_get_the_same_by_name() {
     let codex = Agent::new(&stage, "thread-1");
     let start =
         codex.raw("codex", br#"{"hook_event_name": "SessionStart", "session_id": "thread-1", "source": "startup"}"#);
-    assert!(told_by(&start.stdout).starts_with("context "), "{start}");
+    assert!(stage::told(&start.stdout).starts_with("context "), "{start}");
     let notified = stage.run(&["hook", "codex", r#"{"type": "agent-turn-complete", "thread-id": "thread-1"}"#]);
     assert_eq!((notified.code, notified.stdout.as_str()), (0, ""));
-}
-
-fn told_by(stdout: &str) -> String {
-    told(stdout)
 }

@@ -34,7 +34,7 @@ impl Engine {
     /// Row 7.
     pub(super) fn kick(&mut self, causes: Vec<Boundary>, items: &[Item], now: Timestamp) {
         if !self.door_is_open() {
-            self.keep_pending(causes, items, now);
+            self.keep_pending(&causes, items, now);
             return;
         }
         // A silent turn is over when the next one begins.
@@ -42,14 +42,14 @@ impl Engine {
         self.prepare(causes, items);
     }
 
-    fn keep_pending(&mut self, causes: Vec<Boundary>, items: &[Item], now: Timestamp) {
+    fn keep_pending(&mut self, causes: &[Boundary], items: &[Item], now: Timestamp) {
         let Some(session) = &mut self.session else { return };
         if causes.contains(&Boundary::UserKick) {
             session.waking.failures = 0;
             session.waking.retry_at = None;
         }
         let pending = session.pending.get_or_insert_with(|| Pending { causes: Vec::new(), since: now });
-        for cause in &causes {
+        for cause in causes {
             if !pending.causes.contains(cause) {
                 pending.causes.push(*cause);
             }
@@ -57,7 +57,7 @@ impl Engine {
         let ids: Vec<_> = items.iter().map(|item| &item.id).collect();
         let data = json!({"row": 7, "boundaries": causes, "items": ids, "session": session.id});
         self.record(RecordKind::KickPending, None, data, now);
-        self.boundaries.note_pending(&causes, items.len(), now);
+        self.boundaries.note_pending(causes, items.len(), now);
     }
 
     /// At a contact that can carry an answer it is decided at once, on everything that waits for a decision.
@@ -104,7 +104,7 @@ impl Engine {
             let causes = causes.clone();
             self.orchestrator = Orchestrator::Idle { since: now };
             self.contact = None;
-            self.keep_pending(causes, &[], now);
+            self.keep_pending(&causes, &[], now);
         }
         self.answered_nothing(answer, now);
     }

@@ -99,14 +99,12 @@ impl Engine {
         if !matches!(session.waking.outstanding, Some(Outstanding::Running(running, _)) if running == number) {
             return;
         }
-        match failed {
-            Some(why) => self.wake_failed(why, now),
-            None => {
-                session.waking.outstanding = Some(Outstanding::Sent(now + PROMPT_WITHIN));
-                let data = json!({"session": session.id, "failed": null});
-                self.record(RecordKind::WakeEnded, None, data, now);
-            }
+        if let Some(why) = failed {
+            return self.wake_failed(why, now);
         }
+        session.waking.outstanding = Some(Outstanding::Sent(now + PROMPT_WITHIN));
+        let data = json!({"session": session.id, "failed": null});
+        self.record(RecordKind::WakeEnded, None, data, now);
     }
 
     /// A failed delivery: again after 10 s, then after 60 s; after the third only a contact of the session's own or an

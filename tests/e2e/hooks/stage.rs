@@ -44,6 +44,7 @@ impl<'a> Agent<'a> {
         Self { stage, process: RefCell::new(process), session: RefCell::new(session.into()), role }
     }
 
+    /// Its process.
     pub fn pid(&self) -> u32 {
         self.process.borrow().id()
     }
@@ -87,14 +88,17 @@ impl<'a> Agent<'a> {
         told(&self.hook(fields).stdout)
     }
 
+    /// A session begins.
     pub fn start(&self, source: &str) -> String {
         self.says(&json!({"hook_event_name": "SessionStart", "source": source}))
     }
 
+    /// Somebody gives it a prompt.
     pub fn prompt(&self) -> String {
         self.says(&json!({"hook_event_name": "UserPromptSubmit", "prompt": "go on"}))
     }
 
+    /// Its turn ends.
     pub fn stop(&self) -> String {
         self.says(&json!({"hook_event_name": "Stop", "stop_hook_active": false}))
     }

@@ -193,10 +193,9 @@ impl Host {
                 Effect::Launch(kick) => self.launch(kick),
                 Effect::HandOver(kick) => self.handed_over.push_back(kick),
                 Effect::Wake(number) => self.woken.push(number),
-                Effect::WatchSession(_) => {}
                 Effect::SaveSession(saved) => self.session = saved,
                 Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
-                Effect::WatchTurn(..) => {}
+                Effect::WatchTurn(..) | Effect::WatchSession(_) => {}
                 Effect::Record(record) => self.records.push(record),
                 Effect::SaveLedger(saved) => self.saved = saved,
                 Effect::SaveSeen(changes) => {

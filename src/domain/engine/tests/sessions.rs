@@ -456,6 +456,37 @@ fn a_person_begins_the_session_anew() {
 }
 
 #[test]
+fn other_settings_let_the_session_go_or_ask_for_one() {
+    let reload = |reach, policy| {
+        Event::Reloaded(Box::new(super::super::Reload { policy, reach, session: Some("cmd".into()), changed: vec![] }))
+    };
+    let mut host = host(Policy::default(), [queued("a")]);
+    contact(&mut host, START);
+    host.tell(reload(Reach::Exec, Policy::default()));
+    host.run(1);
+    assert_eq!((host.session().as_str(), host.engine.session.is_none()), ("cmd", true));
+    assert_eq!(host.handed(0), ["a"], "the command is run");
+    host.tell(reload(Reach::Session, Policy::default()));
+    assert!(matches!(host.engine.admit(&report("t", 2)), Admission::Refused(_)), "its turn goes on");
+    host.session = None;
+    host.finish_turn(TurnOutcome::Succeeded);
+    assert!(host.engine.absence().is_some() && host.session().is_empty());
+    assert_eq!(says(&mut host, report("t", 2), START), "a");
+}
+
+#[test]
+fn paused_nothing_is_handed_over_and_afterwards_it_is() {
+    let mut host = host(waking(), [queued("a")]);
+    host.tell(Event::Paused { by: "ana".into(), reason: None });
+    assert_eq!([contact(&mut host, START), contact(&mut host, PROMPT), contact(&mut host, STOP)], ["", "", ""]);
+    assert!(host.woken.is_empty() && !pending(&host));
+    host.tell(Event::Resumed { by: "ana".into() });
+    host.run(3);
+    assert_eq!((pending(&host), host.woken.len()), (true, 1));
+    assert_eq!(contact(&mut host, PROMPT), "a");
+}
+
+#[test]
 fn a_clock_set_back_puts_nothing_off() {
     let mut host = host(waking(), [ticket("a", State::Ready)]);
     contact(&mut host, START);
