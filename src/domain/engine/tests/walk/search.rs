@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::discriminant;
 
+use super::super::host::Host;
 use super::acts::{Act, act};
 use super::graph::{Edge, Walk, most_kicks};
 use super::key::{key, settle_times};
 use super::rest::Ghost;
-use super::super::host::Host;
 use crate::domain::policy::Policy;
 use crate::domain::ticket::Ticket;
 
