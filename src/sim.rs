@@ -55,12 +55,12 @@ fn seeds_that_once_failed() {
     check(ONCE_FAILED.iter().copied());
 }
 
-/// So many seeds, in as many tests as keep several threads busy.
-macro_rules! hundred_and_thirty {
-    ($($name:ident: $from:expr,)*) => { $(#[test] fn $name() { check($from..$from + 130); })* };
+/// 1,024 seeds, in as many tests as keep several threads busy.
+macro_rules! a_batch {
+    ($($name:ident: $from:expr,)*) => { $(#[test] fn $name() { check($from..$from + 128); })* };
 }
 
-hundred_and_thirty! {
+a_batch! {
     seeds_from_0: 0,
     seeds_from_1000: 1000,
     seeds_from_2000: 2000,

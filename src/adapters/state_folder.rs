@@ -5,10 +5,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::files::{self, Text};
 use super::{locks, state_files};
-use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::engine::KickId;
 use crate::domain::facts::Pod;
 use crate::ports;
 
@@ -19,12 +20,19 @@ const KEPT_LOGS: usize = 50;
 #[derive(Clone, Debug)]
 pub struct StateFolder {
     path: PathBuf,
+    patience: Duration,
 }
 
 impl StateFolder {
     /// At this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), patience: locks::PATIENCE }
+    }
+
+    /// The accept lock is waited for so long, and not 10 s.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The daemon's lock file.
@@ -52,6 +60,11 @@ impl StateFolder {
         self.path.join("turns")
     }
 
+    /// The folder of the runs: orders, locks and records of supervisors.
+    pub fn runs(&self) -> PathBuf {
+        self.path.join("runs")
+    }
+
     /// The newest turn's log.
     pub fn newest_turn_log(&self) -> Option<PathBuf> {
         let mut logs = self.by_age();
@@ -76,9 +89,12 @@ fn own_files(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBu
 }
 
 /// A kick's id is made of a session's and a number: still, only plain characters become a file name.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
 fn file_name(kick: &KickId, ending: &str) -> String {
-    let plain: String = kick.0.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    format!("{plain}.{ending}")
+    format!("{}.{ending}", plain(&kick.0))
 }
 
 impl ports::Held for locks::Held {}
@@ -90,18 +106,6 @@ impl ports::StateFolder for StateFolder {
 
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()> {
         state_files::write_json(&self.path.join("pods.json"), &pods)
-    }
-
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
-        state_files::read_json(&self.path.join("turn.json"))
-    }
-
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()> {
-        let path = self.path.join("turn.json");
-        match turn {
-            Some(turn) => state_files::write_json(&path, turn),
-            None => state_files::remove(&path),
-        }
     }
 
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf> {
@@ -140,6 +144,6 @@ impl ports::StateFolder for StateFolder {
         files::own_folder(&self.path)?;
         let path = self.path.join("accept.lock");
         let file = files::open_own(&path, Text::Kept)?;
-        Ok(Box::new(locks::wait(file, &path)?))
+        Ok(Box::new(locks::wait(file, &path, self.patience)?))
     }
 }

@@ -18,8 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-pub use canary::{Lag, PATIENCE};
-
+use crate::ports::{Lag, Notices, Noticing};
 use canary::Canary;
 use sorting::{Pile, Places};
 use worker::{Manner, Worker};
@@ -108,13 +107,8 @@ impl Watching {
         lock(&self.shared.backend).clone()
     }
 
-    /// How many folders of tickets the kernel watches; none while polling.
-    pub fn folders(&self) -> usize {
-        self.shared.folders.load(Ordering::Relaxed)
-    }
-
-    /// Measures how long a notice takes, for [`Watching::lag`]; at most [`PATIENCE`]. `not_now` says why this is not
-    /// the time to make a file, if it is not.
+    /// Measures how long a notice takes, and waits for it, at most 2 s. `not_now` says why this is not the time to make
+    /// a file, if it is not.
     pub fn measure(&self, not_now: Option<String>) {
         let why = match self.backend() {
             Backend::Polling(_) => Some(format!("changes are looked for every {} s", POLL_EVERY.as_secs())),
@@ -125,14 +119,18 @@ impl Watching {
             None => self.shared.canary.measure(&self.tickets, &self.workspace),
         }
     }
+}
 
-    /// How long a notice took when it was last measured; None: never yet.
-    pub fn lag(&self) -> Option<Lag> {
-        self.shared.canary.last()
+impl Notices for Watching {
+    fn noticing(&self) -> Noticing {
+        let polling = match self.backend() {
+            Backend::Inotify => None,
+            Backend::Polling(why) => Some(why),
+        };
+        Noticing { polling, folders: self.shared.folders.load(Ordering::Relaxed), lag: self.shared.canary.last() }
     }
 
-    /// Something was missed: all watches are set anew, and everything is to be read.
-    pub fn doubt(&self, why: &str) {
+    fn doubt(&self, why: &str) {
         self.shared.add(|pile| pile.lose(why.to_owned()));
     }
 }

@@ -24,7 +24,7 @@ use crate::text::draft::Draft;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
-    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor { .. }) {
         // What is in the way is said as it is now.
         host.obstacle_now();
     }
@@ -35,7 +35,10 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Status => report::status(host),
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),
-        Request::Doctor => report::doctor(host),
+        Request::Doctor { fix, caller } => {
+            let fixed = if fix { operation::fix(host, &caller)? } else { Vec::new() };
+            report::doctor(host, fixed)
+        }
         Request::Kick { dry_run, caller } => report::kick(host, dry_run, &actor(host, &caller)),
         Request::Pause { reason, caller } => operation::pause(host, reason, &caller),
         Request::Resume { caller } => operation::resume(host, &caller),

@@ -13,6 +13,7 @@ pub mod request;
 pub mod schema;
 pub mod settings;
 pub mod view;
+pub mod watching;
 
 pub use handle::handle;
 pub use present::event;

@@ -8,6 +8,7 @@ use super::request::Caller;
 use super::view::{DoneView, VERSION, value};
 use crate::daemon::Host;
 use crate::domain::engine::may_pause;
+use crate::domain::ticket::Ticket;
 
 /// The longest reason that is kept.
 const LONGEST_REASON: usize = 280;
@@ -43,6 +44,14 @@ pub fn reload(host: &mut Host) -> Result<Value, Failure> {
             .evidence(lines)
             .hint("mend .yoi/config.toml: it is read again when it is saved")),
     }
+}
+
+/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1).
+pub fn fix(host: &mut Host, caller: &Caller) -> Result<Vec<String>, Failure> {
+    let by = name(host, caller);
+    let stamped = host.stamp_unstamped(&by)?;
+    let line = |ticket: &Ticket| format!("{}: queued_at was written, as of now", ticket.path.display());
+    Ok(stamped.iter().map(line).collect())
 }
 
 /// Without a daemon the pause is in the store alone.

@@ -38,7 +38,14 @@ pub enum Request {
     /// The registered Pods.
     Pods,
     /// Faults of files and of the workspace.
-    Doctor,
+    Doctor {
+        /// Mend what can be.
+        #[serde(default)]
+        fix: bool,
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
+    },
     /// Consider a kick now, or say what would be decided.
     Kick {
         /// Only say it.

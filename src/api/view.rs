@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::watching::WatchView;
 
 /// The version of every answer.
 pub const VERSION: u32 = 1;
@@ -325,6 +326,9 @@ pub struct DoctorView {
     pub well: Vec<String>,
     /// What is wrong or odd.
     pub findings: Vec<FindingView>,
+    /// With `--fix`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
 }
 
 /// One finding.
@@ -363,6 +367,8 @@ pub struct StatusView {
     pub mode: String,
     /// How changes are seen, and why.
     pub watcher: Option<String>,
+    /// The watching in detail; null where nobody watches.
+    pub watching: Option<WatchView>,
     /// How many tickets there are in each state.
     pub tickets: std::collections::BTreeMap<String, usize>,
     /// How many tickets there are of each class.
@@ -415,4 +421,8 @@ pub struct DownView {
     pub pid: Option<u32>,
     /// Role Pods that go on.
     pub pods: usize,
+    /// Kicks whose turns go on: the next daemon takes them over.
+    pub turns: Vec<String>,
+    /// Kicks whose turns were ended (`--pods`).
+    pub ended_turns: Vec<String>,
 }

@@ -3,6 +3,7 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod meant;
+mod repairs;
 mod resident;
 mod service;
 mod surroundings;
@@ -19,6 +20,7 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
+use crate::adapters::runs::{self, RunFolder};
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
@@ -34,7 +36,7 @@ use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
 
 /// How long a refusal that will pass by itself is waited out.
@@ -225,10 +227,15 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn runs(&self) -> Result<RunFolder, Failure> {
+        Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
+    }
+
     fn ports(&self) -> Result<Ports, Failure> {
         Ok(Ports {
             tickets: Arc::new(self.tickets()),
             processes: Arc::new(Self::processes()?),
+            runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),
@@ -244,7 +251,7 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),

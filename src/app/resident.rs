@@ -21,6 +21,7 @@ use crate::api::failure::Failure;
 use crate::config;
 use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
+use crate::ports::MainWorktree;
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -40,8 +41,7 @@ impl App {
         start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
         let watcher = Arc::new(self.watch_tickets(mail.clone()));
-        let backend = Arc::clone(&watcher);
-        let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
+        let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
         let ports = self.resident_ports(mail.clone())?;
         let mut host = Host::daemon(self.beginning(), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
@@ -50,7 +50,13 @@ impl App {
             .enable_all()
             .build()
             .map_err(|error| failed("the runtime", error))?;
-        let own = Own { lock: Arc::clone(&lock), files: Arc::default(), look: Arc::default(), mail: mail.clone() };
+        let own = Own {
+            lock: Arc::clone(&lock),
+            files: Arc::default(),
+            look: Arc::default(),
+            mail: mail.clone(),
+            measure: self.measure(&watcher),
+        };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
         self.watch_settings(mail);
@@ -120,6 +126,12 @@ impl App {
         Err(failed(command.exec()))
     }
 
+    /// How the watcher's lag is measured whenever somebody asks for the status.
+    fn measure(&self, watcher: &Arc<Watching>) -> server::Measure {
+        let (watcher, worktree) = (Arc::clone(watcher), self.worktree());
+        Arc::new(move || watcher.measure(worktree.obstacle().map(|obstacle| obstacle.what)))
+    }
+
     fn take_lock(&self) -> Result<DaemonLock, Failure> {
         let path = self.state.daemon_lock();
         DaemonLock::acquire(&path).map_err(|error| match error {
@@ -142,6 +154,7 @@ impl App {
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
             timeout: span(orchestrator.turn_timeout),
             stall: orchestrator.stall_timeout.map(span),
+            rate_limit: orchestrator.rate_limit.clone(),
         })
     }
 }
@@ -166,13 +179,14 @@ struct Own {
     /// Told when the socket should be looked at.
     look: Arc<Notify>,
     mail: mpsc::Sender<Message>,
+    measure: server::Measure,
 }
 
 impl Own {
     /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
     async fn listen(self, socket: std::path::PathBuf) {
         let bound = || self.files.watch(&socket);
-        if let Err(error) = server::serve(&socket, self.mail.clone(), &self.look, bound).await {
+        if let Err(error) = server::serve(&socket, self.mail.clone(), self.measure, &self.look, bound).await {
             tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
             let _ = self.mail.send(Message::Stop(Stop::Asked));
         }

@@ -21,6 +21,7 @@ mod output;
 mod overview;
 mod pause;
 mod pod;
+mod run;
 mod service;
 mod set;
 mod show;
@@ -84,6 +85,8 @@ enum Command {
     Hook(hook::Arguments),
     Trust(trust::Arguments),
     Config(config::Arguments),
+    #[command(hide = true)]
+    Run(run::Arguments),
 }
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
@@ -103,6 +106,10 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Outcome {
+    // A supervisor belongs to no folder: the one it was started from may be gone.
+    if let Command::Run(arguments) = &arguments.command {
+        return run::run(arguments);
+    }
     let context = Context::new(arguments.directory)?;
     match arguments.command {
         Command::Init(arguments) => init::run(&context, &arguments),
@@ -134,5 +141,6 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Hook(arguments) => hook::run(&context, arguments),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Config(arguments) => config::run(&context, &arguments),
+        Command::Run(arguments) => run::run(&arguments),
     }
 }

@@ -27,12 +27,14 @@ pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
+use crate::domain::engine::{Engine, Event, KickId, Orders, Record};
+use crate::domain::facts::{Dirty, PodId};
 use crate::domain::obstruction::Obstruction;
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Tickets};
+use crate::ports::runs::Sign;
+use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -46,8 +48,8 @@ pub enum Message {
     Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
-    /// The turn's process ended.
-    TurnEnded(KickId, TurnOutcome),
+    /// The turn's supervisor showed something: its process, its end.
+    Turn(KickId, Sign),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// A probe of the main worktree that took long has its answer.
@@ -64,6 +66,8 @@ pub struct Ports {
     pub tickets: Arc<dyn Tickets>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
+    /// Runs of programs.
+    pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
     /// What survives.
@@ -87,6 +91,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Ends the group after this long without output.
     pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// Where this host stands, for `status`.
@@ -99,7 +105,7 @@ pub struct About {
     /// Its socket.
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
-    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    pub watcher: Option<Arc<dyn Notices>>,
 }
 
 /// The owner of one workspace's state.
@@ -117,15 +123,13 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
-    turn: Option<(KickId, ProcessIdentity)>,
-    /// Until when an adopted turn may run: nobody else keeps its time.
-    adopted_until: Option<Timestamp>,
     history: History,
     settings: Settings,
     reread: Reread,
     /// Names a new session.
     sessions: Box<dyn Fn() -> String + Send>,
     settings_trouble: Option<String>,
+    folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -172,6 +176,11 @@ impl Host {
     /// What is kept of the past.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Why the ticket folder could not be read when that was last tried, in words.
+    pub fn folder_trouble(&self) -> Option<&str> {
+        self.folder_trouble.as_deref()
     }
 
     /// What stands in the way of reading and writing ticket files.

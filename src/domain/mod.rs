@@ -12,6 +12,7 @@ pub mod edit;
 pub mod engine;
 pub mod explain;
 pub mod facts;
+pub mod finding;
 pub mod gates;
 pub mod harmless;
 pub mod kick;
@@ -19,6 +20,7 @@ pub mod ledger;
 pub mod lifecycle;
 pub mod obstruction;
 pub mod policy;
+pub mod rate_limit;
 pub mod refusal;
 pub mod remarks;
 #[cfg(test)]

@@ -3,15 +3,19 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod notices;
 pub mod processes;
+pub mod runs;
 pub mod state_folder;
 pub mod store;
 pub mod tickets;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
-pub use processes::{Launch, Launched, Processes};
+pub use notices::{Lag, Notices, Noticing};
+pub use processes::Processes;
+pub use runs::{Launch, Runs};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
-pub use tickets::{EditError, Entry, Tickets};
+pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use worktree::{MainWorktree, Obstacle};

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::engine::KickId;
 use crate::domain::facts::Pod;
 
 /// A held kernel lock; let go when dropped.
@@ -18,12 +18,6 @@ pub trait StateFolder: Send + Sync {
 
     /// Keeps the register.
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()>;
-
-    /// The turn that was running when last kept.
-    fn turn(&self) -> io::Result<Option<RunningTurn>>;
-
-    /// Keeps the running turn; None when none is.
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()>;
 
     /// Writes the work list of a kick as JSON; removed after the turn.
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf>;

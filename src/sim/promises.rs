@@ -70,6 +70,7 @@ impl World {
     /// A write was said to be done.
     pub(super) fn acknowledge(&mut self, write: &Write, changes: &[Change], swapped: &Swapped) {
         let keys: Vec<_> = changes.iter().map(|change| change.key().to_owned()).collect();
+        self.to_judge.insert(write.path.clone());
         self.observer.acks += u32::from(!keys.is_empty());
         for (key, value) in values(&swapped.after, keys) {
             self.observer.acknowledged.insert((write.path.clone(), key), value);
@@ -118,10 +119,12 @@ impl World {
 
     /// Judges all that can be judged now.
     pub(super) fn judge(&mut self) {
-        for path in self.paths() {
+        for path in std::mem::take(&mut self.to_judge) {
             let writing = self.writes.iter().any(|write| write.path == path);
             let saving = self.editors.iter().any(|editor| editor.path == path && editor.is_saving());
-            if !writing && !saving {
+            if writing || saving {
+                self.to_judge.insert(path);
+            } else {
                 self.judge_file(&path);
             }
         }
@@ -131,9 +134,6 @@ impl World {
     /// All that was acknowledged is there, and all that a person wrote.
     fn judge_file(&mut self, path: &Path) {
         let Some(text) = self.disk.read(path).cloned() else { return };
-        if self.judged.get(path) == Some(&text) {
-            return;
-        }
         for (key, value) in values(&text, self.keys_of(path)) {
             let known = self.observer.acknowledged.get(&(path.to_owned(), key.clone()));
             assert!(
@@ -145,7 +145,6 @@ impl World {
         if let Some(saved) = self.observer.saved.get(path) {
             assert_eq!(body(&text), body(saved), "{}: what a person wrote is lost", path.display());
         }
-        self.judged.insert(path.to_owned(), text);
     }
 
     /// Whenever all notices have come, the board is what a fresh start would show.

@@ -9,6 +9,7 @@ impl World {
     /// Something happened to this name. Whoever listens is told, more or less.
     pub(super) fn changed_on_disk(&mut self, path: &Path) {
         self.disk_changed_at = self.clock;
+        self.to_judge.insert(path.to_owned());
         if self.daemon.is_none() {
             return;
         }

@@ -75,8 +75,8 @@ pub(super) struct World {
     pub(super) deleted: Vec<(PathBuf, Vec<u8>)>,
     pub(super) away: Vec<(PathBuf, Inode)>,
     pub(super) observer: Observer,
-    /// The texts that were judged last.
-    pub(super) judged: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files that changed, and are to be judged when nobody is writing them.
+    pub(super) to_judge: BTreeSet<PathBuf>,
     pub(super) boards_judged_at: i64,
     pub(super) read_before: BTreeMap<(PathBuf, Vec<u8>), Entry>,
 }
@@ -107,7 +107,7 @@ impl World {
             faults: true,
             loss,
             crashes,
-            acts_left: 40,
+            acts_left: 36,
             policy,
             disk: Disk::default(),
             disk_changed_at: 0,
@@ -129,7 +129,7 @@ impl World {
             deleted: Vec::new(),
             away: Vec::new(),
             observer: Observer::default(),
-            judged: BTreeMap::new(),
+            to_judge: BTreeSet::new(),
             boards_judged_at: -1,
             read_before: BTreeMap::new(),
         };

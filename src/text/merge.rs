@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
 use super::document::{Contents, Document};
@@ -187,19 +188,32 @@ fn decided<R>(text: &[u8], decide: Decide<'_, R>) -> Result<(Vec<Change>, Vec<u8
 }
 
 /// What an edit changes, and what its keys held before: enough to make it again by compare and swap, key by key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
     /// In this order.
     pub changes: Vec<Change>,
     /// The value of each key before; None where it was not there.
     pub before: BTreeMap<String, Option<Value>>,
+    /// The value of each key after, where that is known.
+    pub after: BTreeMap<String, Option<Value>>,
 }
 
 impl Edit {
     /// An edit of this text.
     pub fn on(base: &[u8], changes: Vec<Change>) -> Self {
         let keys: Vec<String> = changes.iter().map(|change| change.key().to_owned()).collect();
-        Self { before: values(base, keys), changes }
+        Self { before: values(base, keys), changes, after: BTreeMap::new() }
+    }
+
+    /// An edit of this text that led to that one.
+    pub fn made(base: &[u8], changes: &[Change], placed: &[u8]) -> Self {
+        let edit = Self::on(base, changes.to_vec());
+        Self { after: values(placed, edit.before.keys().cloned()), ..edit }
+    }
+
+    /// Each key with its value before and after.
+    pub fn effects(&self) -> impl Iterator<Item = (&str, &Option<Value>, &Option<Value>)> {
+        self.before.iter().filter_map(|(key, before)| Some((key.as_str(), before, self.after.get(key)?)))
     }
 
     /// The key that has another value in this text than before the edit, and not the one that the edit sets. Adding to

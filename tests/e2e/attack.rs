@@ -26,7 +26,7 @@ fn links_in_the_state_folder_lead_yoi_nowhere() {
     stage.ticket("a", "queued", "");
     stage.done("doctor");
     let folder = stage.bench.path("work/.git/yoi");
-    for name in ["turns", "kicks", "locks"] {
+    for name in ["turns", "kicks", "locks", "runs"] {
         symlink(stage.bench.path("precious"), folder.join(name)).unwrap();
     }
     let refused = stage.yoi("set a k=v");
@@ -53,7 +53,7 @@ fn pipes_in_the_state_folder_hold_nobody_up() {
     stage.ticket("a", "queued", "");
     stage.done("doctor");
     let folder = stage.bench.path("work/.git/yoi");
-    for name in ["pods.json", "turn.json", "accept.lock"] {
+    for name in ["pods.json", "accept.lock"] {
         let _ = fs::remove_file(folder.join(name));
         mknodat(CWD, folder.join(name), FileType::Fifo, Mode::RWXU, 0).unwrap();
     }

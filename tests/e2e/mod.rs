@@ -10,6 +10,8 @@ mod long_queue;
 mod messages;
 mod operation;
 mod restart;
+mod runs;
 mod schema;
 mod turns;
 mod waiting;
+mod watching;

@@ -12,23 +12,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::lock;
+use crate::ports::Lag;
 
 /// The file's name. No ticket's, and left out by every reader.
 pub(super) const NAME: &str = ".yoi-canary";
 
 /// How long its notice is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lag {
-    /// The notice took this long.
-    Of(Duration),
-    /// It did not come within [`PATIENCE`].
-    Beyond,
-    /// It was not measured; why, in words.
-    NotMeasured(String),
-}
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One canary at a time.
 #[derive(Debug, Default)]
@@ -75,7 +65,7 @@ impl Canary {
         let noticed = lock(&self.noticed);
         let wait = self.told.wait_timeout_while(noticed, PATIENCE, |noticed| noticed.is_none());
         let (noticed, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        Ok(noticed.map_or(Lag::Beyond, |at| Lag::Of(at.saturating_duration_since(began))))
+        Ok(noticed.map_or(Lag::Beyond(PATIENCE), |at| Lag::Of(at.saturating_duration_since(began))))
     }
 }
 

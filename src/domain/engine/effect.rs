@@ -130,6 +130,8 @@ pub enum Effect {
     ReadAll,
     /// Compare all files with what was last read of them, without waiting for it; answer `Compared`.
     Compare,
+    /// The watcher missed something: make anew what its notices rest on.
+    DoubtWatcher,
     /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
     /// `StampFailed`.
     StampQueued {
@@ -155,8 +157,8 @@ pub enum Effect {
     Launch(Kick),
     /// Watch a process until it ends; answer `PodEnded`.
     WatchPod(PodId, ProcessIdentity),
-    /// Watch an adopted turn's process until it ends; answer `TurnEnded`.
-    WatchTurn(KickId, ProcessIdentity),
+    /// Watch an adopted turn until it ends; answer `TurnStarted` if that is news, then `TurnEnded`.
+    WatchTurn(KickId),
     /// Append to the history.
     Record(Record),
     /// Keep the ledger.

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;

@@ -128,8 +128,10 @@ impl Engine {
         if look {
             self.paths_noticed(paths, now);
         } else {
-            let untold = paths.into_iter().filter(|path| !self.files.expects(path));
-            self.verify.suspected.extend(untold.map(|path| (path, now + LATE)));
+            for path in paths.into_iter().filter(|path| !self.files.expects(path)) {
+                // One that is suspected already has its time.
+                self.verify.suspected.entry(path).or_insert(now + LATE);
+            }
         }
     }
 
@@ -154,5 +156,7 @@ impl Engine {
         let data =
             json!({"what": "changes that were not noticed when they happened", "count": paths.len(), "paths": named});
         self.record(RecordKind::WatcherMissed, None, data, now);
+        // A watch that was lost without a word would miss the next change too.
+        self.want(Effect::DoubtWatcher);
     }
 }

@@ -1,7 +1,7 @@
 //! What the watcher says of itself: its lag, by a canary; where it polls and when that ends; what it doubts.
 
 use super::*;
-use crate::adapters::watcher::canary::{Canary, NAME};
+use crate::adapters::watcher::canary::{Canary, NAME, PATIENCE};
 
 /// A watcher on a file system that reports nothing until the flag is taken off.
 fn silent(flag: &Arc<AtomicBool>) -> Scene {
@@ -22,14 +22,14 @@ fn where_the_kernel_reports_nothing_a_look_is_asked_for_until_it_does() {
     let flag = Arc::new(AtomicBool::new(true));
     let mut scene = silent(&flag);
     assert_eq!(scene.watching.backend().to_string(), "polling: tickets lies on NFS");
-    assert_eq!(scene.watching.folders(), 0);
+    assert_eq!(scene.watching.noticing().folders, 0);
     let seen = scene.until(|seen| seen.contains("a look by the clock"));
     assert!(!seen.contains("git"));
     fs::write(scene.path(".git/HEAD"), "x").unwrap();
     scene.until(|seen| seen.contains("git"));
     flag.store(false, Ordering::Relaxed);
     scene.until(|seen| seen.iter().any(|line| line.ends_with("polling ends")));
-    assert_eq!((scene.watching.backend(), scene.watching.folders()), (Backend::Inotify, 2));
+    assert_eq!((scene.watching.backend(), scene.watching.noticing().folders), (Backend::Inotify, 2));
     scene.is_not_deaf("sub/late.md");
     // The folder is put anew on a file system that is silent.
     flag.store(true, Ordering::Relaxed);
@@ -41,24 +41,24 @@ fn where_the_kernel_reports_nothing_a_look_is_asked_for_until_it_does() {
 #[test]
 fn the_lag_is_measured_and_leaves_nothing_behind() {
     let mut scene = Scene::new();
-    assert_eq!(scene.watching.lag(), None);
+    assert_eq!(scene.watching.noticing().lag, None);
     // What a daemon left that was killed in between is in nobody's way.
     fs::write(scene.path("tickets").join(NAME), "").unwrap();
     for _ in 0..20 {
         scene.watching.measure(None);
-        let lag = scene.watching.lag();
+        let lag = scene.watching.noticing().lag;
         assert!(matches!(lag, Some(Lag::Of(length)) if length < PATIENCE), "{lag:?}");
         assert!(!scene.path("tickets").join(NAME).exists());
     }
     assert!(scene.caused_by(|_| ()).is_empty(), "it is nobody's ticket");
-    assert_eq!(scene.watching.folders(), 2);
+    assert_eq!(scene.watching.noticing().folders, 2);
 }
 
 #[test]
 fn where_it_is_not_measured_it_is_said_why() {
     let said = |scene: &Scene, not_now: Option<&str>| {
         scene.watching.measure(not_now.map(str::to_owned));
-        match scene.watching.lag() {
+        match scene.watching.noticing().lag {
             Some(Lag::NotMeasured(why)) => why,
             other => panic!("{other:?}"),
         }
@@ -84,7 +84,7 @@ fn a_canary_that_nobody_notices_is_late() {
     let root = TempDir::new().unwrap();
     let canary = Canary::default();
     canary.measure(&root.path().canonicalize().unwrap(), &root.path().canonicalize().unwrap());
-    assert_eq!(canary.last(), Some(Lag::Beyond));
+    assert_eq!(canary.last(), Some(Lag::Beyond(PATIENCE)));
 }
 
 #[test]

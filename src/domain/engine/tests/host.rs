@@ -47,6 +47,7 @@ pub(super) struct Host {
     /// Pods set their ticket to done before they end.
     pub(super) workers_close: bool,
     pub(super) probes: u32,
+    pub(super) doubts: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
     pub(super) inbox: VecDeque<Event>,
     launched: Option<Kick>,
@@ -89,6 +90,7 @@ impl Host {
             memo: BTreeMap::new(),
             workers_close: false,
             probes: 0,
+            doubts: 0,
             bodies: BTreeMap::new(),
             inbox: VecDeque::new(),
             launched: None,
@@ -124,6 +126,7 @@ impl Host {
             recorded_at,
             ledger: self.saved.clone(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
             dirty: self.dirty.clone(),
@@ -168,6 +171,7 @@ impl Host {
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
                 Effect::Compare => self.compare(),
+                Effect::DoubtWatcher => self.doubts += 1,
                 Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;

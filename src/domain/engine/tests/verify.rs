@@ -56,11 +56,22 @@ fn what_nobody_told_is_found_counted_and_said() {
         host.run(5);
         check_true(&host);
         let (count, records) = missed(&host);
-        assert_eq!((count, records.len()), (1, 1), "{name}");
+        assert_eq!((count, records.len(), host.doubts), (1, 1, 1), "{name}");
         assert_eq!(records[0].data["paths"][0], format!("tickets/{which}.md"), "{name}");
         host.run(3 * EVERY);
         assert_eq!(missed(&host).0, 1, "{name}: once");
     }
+}
+
+#[test]
+fn what_is_compared_more_often_than_notices_take_is_read_all_the_same() {
+    let policy = Policy { verify_every: Some(TimeDelta::seconds(1)), ..Policy::default() };
+    let mut host = Host::new(policy, [ticket("a", State::Planning)]);
+    host.run(60);
+    silently(&mut host, "tickets/a.md", Some(State::Ready));
+    host.run(4);
+    check_true(&host);
+    assert_eq!(missed(&host).0, 1);
 }
 
 #[test]
