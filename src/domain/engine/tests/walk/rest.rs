@@ -137,10 +137,7 @@ impl Ghost {
             Decision::Suppress(Suppression::AlreadyPresented) if list.iter().any(|item| !item.seen) => {
                 Err("an unseen item behind seen ones".into())
             }
-<<<<<<< HEAD
             Decision::Suppress(Suppression::Paused(_)) if self.paused => Ok(()),
-=======
->>>>>>> main
             Decision::Suppress(Suppression::NoOrchestrator(_) | Suppression::Paused(_) | Suppression::Busy) => {
                 Err("nobody paused it, and it is idle".into())
             }
