@@ -6,6 +6,7 @@ mod attack;
 mod boundaries;
 mod exits;
 mod follow;
+mod hooks;
 mod long_queue;
 mod messages;
 mod operation;
