@@ -23,7 +23,7 @@ const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
 
 /// Whether what ended then may have left an edit that is noticed only now.
-pub(super) fn just_before(ended: Timestamp, now: Timestamp) -> bool {
+fn just_before(ended: Timestamp, now: Timestamp) -> bool {
     (TimeDelta::zero()..LATE_NOTICE).contains(&(now - ended))
 }
 
@@ -39,6 +39,8 @@ pub(super) struct Lying {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timers {
     pub(super) turn_ended_at: Option<Timestamp>,
+    /// When a Pod on the ticket ended, if just now.
+    pub(super) worked_until: BTreeMap<TicketId, Timestamp>,
     pub(super) lying: BTreeMap<TicketId, Lying>,
     pub(super) probe_at: Option<Timestamp>,
     pub(super) brake_until: Option<Timestamp>,
@@ -54,9 +56,26 @@ impl Timers {
         self.turn_ended_at.is_some_and(|at| just_before(at, now))
     }
 
+    pub(super) fn worker_ended(&mut self, id: &TicketId, now: Timestamp) {
+        self.worked_until.retain(|_, at| just_before(*at, now));
+        self.worked_until.insert(id.clone(), now);
+    }
+
+    /// The same of the work delegated on a ticket.
+    pub(super) fn worker_just_ended(&self, id: &TicketId, now: Timestamp) -> bool {
+        self.worked_until.get(id).is_some_and(|at| just_before(*at, now))
+    }
+
     pub(super) fn lies_since(&mut self, ids: &[TicketId], now: Timestamp) {
         let lying = Lying { since: now, alerted: false, reoffered: false };
         self.lying.extend(ids.iter().map(|id| (id.clone(), lying.clone())));
+    }
+
+    /// An item that was off the list for a while is on it again, seen as it was.
+    pub(super) fn lies_anew(&mut self, id: &TicketId, now: Timestamp) {
+        if let Some(lying) = self.lying.get_mut(id) {
+            *lying = Lying { since: now, alerted: false, reoffered: false };
+        }
     }
 
     pub(super) fn moved(&mut self, id: &TicketId) {
@@ -74,13 +93,6 @@ pub(super) enum Sign {
     Claim(String),
     Process(u32),
     Awaited,
-}
-
-impl Sign {
-    /// The least of all.
-    pub(super) fn first() -> Self {
-        Sign::Claim(String::new())
-    }
 }
 
 fn sign(evidence: Evidence) -> Option<Sign> {
@@ -183,6 +195,13 @@ impl Engine {
         let mut reoffer = false;
         let mut unmoved = BTreeSet::new();
         for (id, lying) in &mut self.timers.lying {
+            if now - lying.since >= UNMOVED
+                && !lying.alerted
+                && self.backlog.get(id).is_some_and(|ticket| self.files.doubts(&ticket.path))
+            {
+                // Whether it is there at all is known within moments.
+                lying.since += TimeDelta::seconds(1);
+            }
             let lain = now - lying.since;
             if !lying.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| lain >= after) {
                 lying.reoffered = true;
@@ -282,7 +301,7 @@ impl Engine {
         self.shift_polite(back);
         self.shift_unstamped(back);
         let timers = &mut self.timers;
-        let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
+        let lying = timers.lying.values_mut().map(|lying| &mut lying.since).chain(timers.worked_until.values_mut());
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
         for at in moments.into_iter().flatten().chain(lying) {
             *at -= back;
