@@ -21,14 +21,19 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The same, with the metadata of the file that was read.
 pub(super) fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
-    let file = open(path)?;
+    let mut file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(not_regular());
     }
     let size = usize::try_from(metadata.len()).unwrap_or(LIMIT).min(LIMIT);
-    let mut bytes = Vec::with_capacity(size + 1);
-    file.take(LIMIT as u64).read_to_end(&mut bytes)?;
+    // All of it and nothing after it, at one stroke, is the end; whatever else comes is asked for again.
+    let mut bytes = vec![0; size + 1];
+    let read = file.read(&mut bytes)?;
+    bytes.truncate(read);
+    if read == 0 || read != size {
+        file.take((LIMIT - read) as u64).read_to_end(&mut bytes)?;
+    }
     Ok((bytes, metadata))
 }
 

@@ -11,7 +11,6 @@ use super::ticket::{Diagnostic, State, Ticket, TicketId};
 
 /// What one file in the ticket folder turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
 pub enum Entry {
     /// A ticket (it may have `problems`).
     Ticket(Ticket),

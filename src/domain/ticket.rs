@@ -3,8 +3,10 @@
 //! Must not know: where the bytes came from, YAML, the current time. DESIGN.md sections 1 and 2.1.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -178,9 +180,40 @@ pub struct Diagnostic {
     pub message: String,
 }
 
-/// One ticket as its file says it now.
+/// One ticket as its file says it now. Clones share one set of fields, until one of them is changed: a ticket is handed
+/// around as cheaply as its name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ticket(Arc<Fields>);
+
+impl From<Fields> for Ticket {
+    fn from(fields: Fields) -> Self {
+        Self(Arc::new(fields))
+    }
+}
+
+impl Deref for Ticket {
+    type Target = Fields;
+
+    fn deref(&self) -> &Fields {
+        &self.0
+    }
+}
+
+impl DerefMut for Ticket {
+    fn deref_mut(&mut self) -> &mut Fields {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a ticket says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct Fields {
     /// From the path, never from the frontmatter.
     pub id: TicketId,
     /// Relative to the workspace, as scanned.
