@@ -6,6 +6,7 @@ pub mod failure;
 pub mod handle;
 pub mod hook;
 pub mod inspect;
+pub mod listing;
 mod present;
 mod report;
 pub mod request;

@@ -8,6 +8,7 @@ mod service;
 mod surroundings;
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -26,8 +27,9 @@ use crate::adapters::trust::Trust;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::request::Request;
-use crate::api::view::{EventView, StatusView};
+use crate::api::listing::{Listed, listed};
+use crate::api::request::{ListRequest, Request};
+use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::config::Config;
 use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::policy::Policy;
@@ -93,6 +95,23 @@ impl App {
         answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
     }
 
+    /// Lists tickets. In this process nothing is made of them but what `show` asks for.
+    pub fn list<T>(
+        &self,
+        request: &ListRequest,
+        show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(mut client) = self.client()? {
+            let view: ListView = client.call_for(&Request::List(request.clone()))?;
+            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
+            return show(&tickets, &view.errors);
+        }
+        // The process ends with this: to give back the memory of each ticket takes longer than to print it.
+        let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
+        let (tickets, errors) = listed(request, &host)?;
+        show(&tickets, &errors)
+    }
+
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
         let answer = Self::patiently(|| match self.client()? {
@@ -148,10 +167,14 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        let mut host = Host::once(self.policy(), self.ports()?, self.history(), self.found(request))
-            .map_err(|error| self.unreadable(&error))?;
+        let mut host = self.host(request)?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
+    }
+
+    fn host(&self, request: &Request) -> Result<Host, Failure> {
+        Host::once(self.policy(), self.ports()?, self.history(), self.found(request))
+            .map_err(|error| self.unreadable(&error))
     }
 
     /// What a request needs to know: mostly everything; for showing one ticket, that file.

@@ -45,6 +45,11 @@ pub fn offer(text: &str) -> Result<bool, Failure> {
     }
 }
 
+/// The text in this colour, made harmless.
+pub fn shown(colour: Colour, text: &str) -> String {
+    terminal::paint(colour, &harmless(text))
+}
+
 /// Rows with aligned columns, a line each; `colour` says how to set off the cell of a row and a column.
 pub fn aligned<const N: usize>(rows: &[[String; N]], colour: impl Fn(usize, usize) -> Colour) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| terminal::columns(&row[column])).max().unwrap_or(0);

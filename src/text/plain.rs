@@ -111,8 +111,8 @@ fn is_plain_text(yaml: &str) -> bool {
 /// Takes in one line; None where it leaves a doubt.
 fn add_line<'b>(entries: &mut Vec<Entry<'b>>, line: &'b str, number: usize) -> Option<()> {
     match line.bytes().next() {
-        // A comment over the whole line.
-        Some(b'#') => Some(()),
+        // An empty line, or a comment over the whole line.
+        None | Some(b'#') => Some(()),
         Some(b' ' | b'-') => {
             let blank = line.bytes().all(|byte| byte == b' ');
             if blank { Some(()) } else { add_item(&mut entries.last_mut()?.held, line, number) }
@@ -122,7 +122,6 @@ fn add_line<'b>(entries: &mut Vec<Entry<'b>>, line: &'b str, number: usize) -> O
             let is_new = entries.len() < MAX_KEYS && entries.iter().all(|other| other.key != entry.key);
             is_new.then(|| entries.push(entry))
         }
-        None => Some(()),
     }
 }
 
@@ -226,15 +225,19 @@ fn sort(text: &str) -> Option<Sort> {
     }
 }
 
-/// Digits alone are a number, but not with a zero before them; what begins like a date is none in any notation.
+/// Digits alone are a number, but not with a zero before them. What has a character that is in no number, or begins like
+/// a date, is none.
 fn number(text: &str) -> Option<Sort> {
     let bytes = text.as_bytes();
     if bytes.iter().all(u8::is_ascii_digit) {
         let leading = bytes.len() > 1 && bytes[0] == b'0';
         return if leading { Some(Sort::Text) } else { (bytes.len() <= 18).then_some(Sort::Number) };
     }
+    let in_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-' | b'_');
+    let other_base = ["0x", "0o", "0b"].iter().any(|prefix| text.starts_with(prefix));
+    let word = !other_base && !bytes.iter().all(in_numbers);
     let date = bytes.len() >= 10 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-';
-    date.then_some(Sort::Text)
+    (word || date).then_some(Sort::Text)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::changes::Known;
 use super::stamps::{last_seen, needs_human};
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
+use crate::domain::backlog::Backlog;
 use crate::domain::kick::Boundary;
 use crate::domain::lifecycle::entry_unstamped;
 use crate::domain::ticket::{State, TicketId, Timestamp};
@@ -25,9 +26,7 @@ impl Engine {
             self.ledger.shift(back);
         }
         self.facts.dirty = start.dirty;
-        for (path, entry) in start.files {
-            self.backlog.put(path, entry);
-        }
+        self.backlog = Backlog::of(start.files);
         self.gates_stale = true;
         for pod in start.pods {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
