@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use backlog::{Backlog, Layout};
 use measure::{Row, ms, side_by_side};
-use resident::Resident;
+use resident::{Fallible, Resident};
 
 /// The program under test, where no other is named.
 const THIS: &str = env!("CARGO_BIN_EXE_yoi");
@@ -51,20 +51,21 @@ fn options() -> Options {
     options
 }
 
-fn main() {
+fn main() -> Fallible<()> {
     let options = options();
     println!("Needs nothing but yoi itself; git, ripgrep and a floor program add rows where they are there.");
     for &size in &options.sizes {
         let rounds = if size > 20_000 { options.rounds.div_ceil(2) } else { options.rounds };
         for (layout, name) in [(Layout::Flat, "<id>.md"), (Layout::Folders, "<id>/item.md")] {
-            let backlog = Backlog::new(size, layout);
+            let backlog = Backlog::new(size, layout)?;
             lists(&format!("{size} tickets, `{name}`"), &backlog, &options, rounds);
             if layout == Layout::Flat {
                 single(&format!("{size} tickets, one of them"), &backlog, &options.yoi, rounds);
             }
-            resident(&format!("{size} tickets, `{name}`, daemon"), &backlog, &options.yoi, rounds);
+            resident(&format!("{size} tickets, `{name}`, daemon"), &backlog, &options.yoi, rounds)?;
         }
     }
+    Ok(())
 }
 
 fn lists(title: &str, backlog: &Backlog, options: &Options, rounds: usize) {
@@ -165,10 +166,13 @@ fn replace(folder: &Path) -> Result<Duration, String> {
     Ok(begun.elapsed())
 }
 
-fn resident(title: &str, backlog: &Backlog, yoi: &Path, rounds: usize) {
-    let mut starts: Vec<_> = (0..3).map(|_| Resident::start(backlog, yoi).1).collect();
+fn resident(title: &str, backlog: &Backlog, yoi: &Path, rounds: usize) -> Fallible<()> {
+    let mut starts = Vec::new();
+    for _ in 0..3 {
+        starts.push(Resident::start(backlog, yoi)?.1);
+    }
     starts.sort();
-    let (daemon, _) = Resident::start(backlog, yoi);
+    let (daemon, _) = Resident::start(backlog, yoi)?;
     let (now, most) = daemon.memory();
     let rows =
         ["show ticket-000007", "list --state queued --label ui", "list --state inprogress", "list", "list --all"];
@@ -182,7 +186,7 @@ fn resident(title: &str, backlog: &Backlog, yoi: &Path, rounds: usize) {
     side_by_side(&format!("{title}, through it"), rounds, "yoi list --all", rows.into());
     let seconds = 5;
     let (ticks, wakes) = daemon.rest(Duration::from_secs(seconds));
-    let [renamed, in_place] = daemon.saves(50);
+    let (renamed, in_place) = (daemon.saves(50, true)?, daemon.saves(50, false)?);
     println!("\n| {title} | |\n|---|---|");
     println!("| start to first answer, ms | {} |", ms(starts[1]));
     println!("| memory after the start, at most, MB | {now:.1}, {most:.1} |");
@@ -190,8 +194,9 @@ fn resident(title: &str, backlog: &Backlog, yoi: &Path, rounds: usize) {
     println!("| a save by rename is known after ms | {renamed} |");
     println!("| a save in place is known after ms | {in_place} |");
     for number in [1000, 10_000].into_iter().filter(|number| *number <= backlog.count()) {
-        println!("| {number} saves in a row are known after ms | {} |", daemon.burst(number));
+        println!("| {number} saves in a row are known after ms | {} |", daemon.burst(number)?);
     }
     let (now, most) = daemon.memory();
     println!("| memory at the end, at most, MB | {now:.1}, {most:.1} |");
+    Ok(())
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::files::{self, Text};
 use crate::domain::ticket::{Digest, TicketId};
 
-/// Nobody holds one of these locks for longer than a few writes take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Nobody holds one of these locks for longer than a few writes take; but its holder may have been suspended.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(2);
 /// Longer names go by their hash.
 const MAX_NAME: usize = 200;
@@ -26,43 +26,56 @@ pub struct Held {
 #[derive(Clone, Debug)]
 pub struct TicketLocks {
     folder: PathBuf,
+    patience: Duration,
 }
 
 impl TicketLocks {
     /// The folder is made when the first lock is taken.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), patience: PATIENCE }
     }
 
-    /// Waits for the ticket's lock, at most 10 s.
+    /// Locks are waited for so long, and not 10 s.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How long a lock is waited for.
+    pub(super) fn waits(&self) -> Duration {
+        self.patience
+    }
+
+    /// Waits for the ticket's lock; an error of the kind `TimedOut` where another process holds it for longer.
     pub fn lock(&self, id: &TicketId) -> io::Result<Held> {
         let named =
             |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         files::own_folder(&self.folder).map_err(|error| named(&self.folder, error))?;
         let path = self.folder.join(file_name(id));
         let file = files::open_own(&path, Text::Kept).map_err(|error| named(&path, error))?;
-        wait(file, &path)
+        wait(file, &path, self.patience)
     }
 }
 
 /// Locks a directory itself, so that no file is needed; None where the file system cannot.
-pub(super) fn lock_directory(path: &Path) -> io::Result<Option<Held>> {
-    match wait(File::open(path)?, path) {
+pub(super) fn lock_directory(path: &Path, patience: Duration) -> io::Result<Option<Held>> {
+    match wait(File::open(path)?, path, patience) {
         Ok(held) => Ok(Some(held)),
         Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
         Err(_) => Ok(None),
     }
 }
 
-/// Waits for the lock on an open file, at most 10 s: its holder may have been suspended.
-pub(super) fn wait(file: File, path: &Path) -> io::Result<Held> {
-    let until = Instant::now() + PATIENCE;
+/// Waits for the lock on an open file, but not for longer than this.
+pub(super) fn wait(file: File, path: &Path, patience: Duration) -> io::Result<Held> {
+    let until = Instant::now() + patience;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Held { _file: file }),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                let message = format!("{}: another process has held this lock for 10 s", path.display());
+                let held = format!("{}.{} s", patience.as_secs(), patience.subsec_millis() / 100);
+                let message = format!("{}: another process holds this lock, and has for {held}", path.display());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, message));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),

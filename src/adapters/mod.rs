@@ -2,6 +2,7 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
 pub mod environment;
@@ -11,9 +12,12 @@ pub mod files;
 pub mod git;
 mod git_layout;
 pub mod git_program;
+pub mod kept;
 pub mod locks;
 pub mod own_files;
+pub mod patient;
 pub mod processes;
+pub mod rotating_log;
 pub mod sqlite;
 pub mod state_files;
 pub mod state_folder;

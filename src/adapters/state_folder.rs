@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::files::{self, Text};
 use super::{locks, state_files};
@@ -19,12 +20,19 @@ const KEPT_LOGS: usize = 50;
 #[derive(Clone, Debug)]
 pub struct StateFolder {
     path: PathBuf,
+    patience: Duration,
 }
 
 impl StateFolder {
     /// At this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), patience: locks::PATIENCE }
+    }
+
+    /// The accept lock is waited for so long, and not 10 s.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The daemon's lock file.
@@ -140,6 +148,6 @@ impl ports::StateFolder for StateFolder {
         files::own_folder(&self.path)?;
         let path = self.path.join("accept.lock");
         let file = files::open_own(&path, Text::Kept)?;
-        Ok(Box::new(locks::wait(file, &path)?))
+        Ok(Box::new(locks::wait(file, &path, self.patience)?))
     }
 }

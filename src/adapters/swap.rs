@@ -1,7 +1,8 @@
 //! Compare and swap of one file: what was read is exchanged for its edited text, and what comes out is looked at.
 //!
 //! If something else comes out, somebody wrote in between and theirs is the newest text: the edit is decided again and
-//! made on it, unless a key being set changed in it too. Nothing is ever put back blindly. DESIGN.md 2.3.
+//! made on it, unless a key being set changed in it too. Nothing is ever put back blindly, and what was displaced is kept.
+//! DESIGN.md 2.3.
 //!
 //! Must not know: tickets, workspaces; what an edit means.
 
@@ -9,46 +10,26 @@ mod exchange;
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
-use serde_yaml::Value;
-
-use self::exchange::{Outcome, Place};
+use self::exchange::Place;
 use super::files;
-use super::locks::lock_directory;
-use crate::domain::edit::Change;
-use crate::text::document::{Contents, Document};
-use crate::text::patch::patch;
-use crate::text::quote;
+use super::kept::{Found, Journal};
+use super::locks::{PATIENCE, lock_directory};
+use crate::text::merge::{CameOut, Clash, Edit, Exchange, Failure, Step, holds_all_lines};
 
-/// So many times may somebody write in between before we give up; then only their newest text is put back in place.
-const ATTEMPTS: usize = 50;
+pub use crate::text::merge::{Decide, Swapped};
 
-/// Says what to change in a text.
-pub type Decide<'d, R> = &'d mut dyn FnMut(&[u8]) -> Result<Vec<Change>, R>;
-
-/// A finished edit.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Swapped {
-    /// The newest text that the edit was made on.
-    pub before: Vec<u8>,
-    /// The text in the file now.
-    pub after: Vec<u8>,
-}
+/// How often what came out is put back before it is kept beside instead.
+const PUT_BACK: usize = 50;
 
 /// Why an edit did not happen.
 #[derive(Debug)]
 pub enum SwapError<R> {
     /// The decision refused.
     Refused(R),
-    /// Somebody else changed this key meanwhile.
-    Conflict {
-        /// The key.
-        key: String,
-        /// Its value now, as YAML.
-        theirs: String,
-        /// The value wanted, as YAML.
-        ours: String,
-    },
+    /// Somebody else changed a key of it meanwhile.
+    Conflict(Clash),
     /// The text cannot be patched safely.
     Unsafe(String),
     /// There is no such file.
@@ -64,89 +45,110 @@ impl<R> From<io::Error> for SwapError<R> {
     }
 }
 
-/// Edits the file at `path` (symlinks are followed and kept). `decide` says what to change, given the text; it is asked
-/// again on the newest text each time somebody wrote in between.
-pub fn edit<R>(path: &Path, decide: Decide<'_, R>) -> Result<Swapped, SwapError<R>> {
-    let path = path.canonicalize()?;
-    let folder = path.parent().ok_or_else(|| io::Error::other("the file has no folder"))?;
-    let _lock = lock_directory(folder)?;
-    let mut newest = files::read(&path)?;
-    let mut expected = newest.clone();
-    let mut place = Place::new(&path, folder);
-    let mut wanted = Ok(Vec::new());
-    for attempt in 0..2 * ATTEMPTS {
-        if attempt == ATTEMPTS {
-            wanted = Err(busy("somebody keeps writing to this file; nothing of this edit was kept"));
+impl<R> From<Failure<R>> for SwapError<R> {
+    fn from(failure: Failure<R>) -> Self {
+        match failure {
+            Failure::Refused(reason) => SwapError::Refused(reason),
+            Failure::Conflict(clash) => SwapError::Conflict(clash),
+            Failure::Unsafe(message) => SwapError::Unsafe(message),
+            Failure::Busy => busy("somebody keeps writing to this file; nothing of this edit was kept"),
         }
-        let ours = match wanted.and_then(|_| decided(&newest, decide)) {
-            Ok((changes, bytes)) => {
-                wanted = Ok(changes);
-                bytes
+    }
+}
+
+/// Edits the file of a journal. `decide` says what to change, given the text; it is asked again on the newest text each
+/// time somebody wrote in between. `own`: nobody asked for this edit but yoi itself. The lock on the file's folder is
+/// waited for, but not longer than `patience`.
+pub fn edit<R>(
+    journal: &mut Journal,
+    own: bool,
+    patience: Duration,
+    decide: Decide<'_, R>,
+) -> Result<Swapped, SwapError<R>> {
+    let path = journal.file.clone();
+    let folder = folder(&path)?;
+    let _lock = lock_directory(folder, patience)?;
+    let mut exchange = Exchange::begin(files::read(&path)?);
+    let mut place = Place::new(&path, folder, own, journal);
+    let result = exchanged(&mut exchange, &mut place, decide);
+    place.put_away();
+    result?;
+    if !exchange.is_settled() {
+        let kept = journal.kept_paths().join(", ");
+        return Err(busy(&format!("somebody keeps writing to this file; their newest text is kept in {kept}")));
+    }
+    Ok(exchange.end()?)
+}
+
+fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decide<'_, R>) -> io::Result<()> {
+    let mut theirs: Option<Vec<u8>> = None;
+    loop {
+        let came_out = match exchange.next(decide) {
+            Step::Put(ours) => {
+                let edit = Edit::made(exchange.newest(), exchange.changes(), &ours);
+                place.put((exchange.newest(), exchange.expected(), &ours), vec![edit])?
             }
-            Err(error) => {
-                wanted = Err(error);
-                newest.clone()
-            }
+            Step::PutBack => place.put_back(exchange.newest(), exchange.expected())?,
+            Step::End => return Ok(()),
         };
-        if ours == expected {
-            return wanted.map(|_| Swapped { before: newest, after: ours });
-        }
-        match place.exchange(&expected, &ours)? {
-            Outcome::Done => return wanted.map(|_| Swapped { before: newest, after: ours }),
-            Outcome::Displaced(theirs) => {
-                wanted = wanted.and_then(|changes| unless_conflict(changes, &newest, &theirs));
-                (newest, expected) = (theirs, ours);
+        if let CameOut::Other(newest) = &came_out {
+            // Who saved last had perhaps read our text in between, in which the one before was not yet.
+            let former = theirs.replace(newest.clone());
+            if former.is_some_and(|former| !holds_all_lines(newest, &former)) {
+                place.doubt_former();
             }
-            Outcome::Changed(theirs) => {
-                wanted = wanted.and_then(|changes| unless_conflict(changes, &newest, &theirs));
-                (newest, expected) = (theirs.clone(), theirs);
+        }
+        exchange.tell(came_out);
+    }
+}
+
+/// Puts a text that was made of what somebody wrote into the displaced text of the exchange called `name` in the place of
+/// the current one. Returns whether it is there now: not if anything else but the current one came out; then that is put
+/// back.
+pub(super) fn replace(
+    journal: &mut Journal,
+    name: &str,
+    (theirs, current, text): (&[u8], &[u8], &[u8]),
+    edits: Vec<Edit>,
+) -> io::Result<bool> {
+    let path = journal.file.clone();
+    let folder = folder(&path)?;
+    let _lock = lock_directory(folder, PATIENCE)?;
+    let mut place = Place::new(&path, folder, false, journal).following(name);
+    let mut expected = text.to_vec();
+    let mut came_out = place.put((theirs, current, text), edits);
+    for _ in 0..PUT_BACK {
+        match came_out? {
+            CameOut::Expected if expected == text => {
+                place.put_away();
+                return Ok(true);
+            }
+            CameOut::Expected | CameOut::NotPut(_) => break,
+            CameOut::Other(newest) => {
+                came_out = place.put_back(&newest, &expected);
+                expected = newest;
             }
         }
     }
-    let kept = place.keep();
-    Err(busy(&format!("somebody keeps writing to this file; their newest text is kept in {}", kept.join(", "))))
+    place.put_away();
+    Ok(false)
+}
+
+fn folder(path: &Path) -> io::Result<&Path> {
+    path.parent().ok_or_else(|| io::Error::other("the file has no folder"))
 }
 
 fn busy<R>(message: &str) -> SwapError<R> {
     SwapError::Io(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-fn decided<R>(text: &[u8], decide: Decide<'_, R>) -> Result<(Vec<Change>, Vec<u8>), SwapError<R>> {
-    let changes = decide(text).map_err(SwapError::Refused)?;
-    let bytes = patch(text, &changes).map_err(|error| SwapError::Unsafe(error.to_string()))?;
-    Ok((changes, bytes))
-}
-
-/// The changes again, unless a key being set has another value now, and not the one wanted. Adding to and removing from a
-/// list goes together with other changes of the same list.
-fn unless_conflict<R>(changes: Vec<Change>, base: &[u8], theirs: &[u8]) -> Result<Vec<Change>, SwapError<R>> {
-    if !matches!(Document::read(theirs), Contents::Document(_)) {
-        return Ok(changes); // the next decision sees it, and refuses
-    }
-    for change in &changes {
-        let ours = match change {
-            Change::Set(_, value) | Change::Written(_, value, _) => Some(value),
-            Change::Unset(_) => None,
-            Change::Add(..) | Change::Remove(..) => continue,
-        };
-        let (was, is) = (value_of(base, change.key()), value_of(theirs, change.key()));
-        if was != is && is.as_ref() != ours {
-            let (theirs, ours) = (shown(is.as_ref()), shown(ours));
-            return Err(SwapError::Conflict { key: change.key().to_owned(), theirs, ours });
-        }
-    }
-    Ok(changes)
-}
-
-fn value_of(bytes: &[u8], key: &str) -> Option<Value> {
-    match Document::read(bytes) {
-        Contents::Document(document) => document.map.get(key).cloned(),
-        _ => None,
-    }
-}
-
-fn shown(value: Option<&Value>) -> String {
-    value.map_or_else(|| "absent".into(), |v| quote::value(v, None, false).unwrap_or_else(|| "a tagged value".into()))
+/// Edits a file of which nothing is remembered after this process: what was displaced is looked at once more, and then
+/// gone; what cannot be merged stays beside the file, and is returned.
+pub fn edit_alone<R>(path: &Path, decide: Decide<'_, R>) -> Result<(Swapped, Vec<Found>), SwapError<R>> {
+    let mut journal = Journal::passing(&path.canonicalize()?);
+    let swapped = edit(&mut journal, false, PATIENCE, decide);
+    let found = journal.last_look(chrono::Utc::now());
+    Ok((swapped?, found))
 }
 
 #[cfg(test)]

@@ -2,26 +2,33 @@
 //!
 //! Must not know: any decision (the edit's is handed in); git, the daemon. DESIGN.md 1, 2.
 
+mod editing;
+mod editors;
 mod layout;
 mod note;
+mod prints;
 mod scan;
 
-use std::fs::{self, Permissions};
+use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
-use serde_yaml::Value;
 
 pub use self::layout::id_of;
+use self::prints::Prints;
 use super::files;
+use super::kept::Kept;
 use super::locks::TicketLocks;
-use super::swap::{self, SwapError};
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
+use crate::domain::finding::Finding;
 use crate::domain::refusal::Refusal;
-use crate::domain::ticket::{Diagnostic, State, Ticket, TicketId};
-use crate::ports::{EditError, Entry, Tickets};
+use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
+use crate::ports::{EditError, Entry, Review, Reviewing, Tickets};
 use crate::text::keys::KeyMap;
 use crate::text::read::{Reading, read};
 
@@ -31,18 +38,45 @@ pub struct TicketFolder {
     workspace: PathBuf,
     folder: PathBuf,
     locks: TicketLocks,
+    kept: Kept,
     keys: KeyMap,
+    /// What looks during edits brought to light, and what this process displaced.
+    noticed: Arc<Mutex<Noticed>>,
+    /// None: nothing is kept to compare with.
+    prints: Option<Arc<Prints>>,
+}
+
+#[derive(Debug, Default)]
+struct Noticed {
+    findings: Vec<Finding>,
+    edited: Vec<PathBuf>,
 }
 
 impl TicketFolder {
-    /// `folder` is relative to the workspace (`tickets`); `locks` is the folder for lock files, in the state folder.
+    /// `folder` is relative to the workspace (`tickets`); `locks` is the folder for lock files, in the state folder; what is
+    /// displaced is kept beside it, in `kept`.
     pub fn new(
         workspace: impl Into<PathBuf>,
         folder: impl Into<PathBuf>,
         locks: impl Into<PathBuf>,
         keys: KeyMap,
     ) -> Self {
-        Self { workspace: workspace.into(), folder: folder.into(), locks: TicketLocks::new(locks), keys }
+        let locks = locks.into();
+        let kept = Kept::new(locks.with_file_name("kept"));
+        let (workspace, folder, locks) = (workspace.into(), folder.into(), TicketLocks::new(locks));
+        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None }
+    }
+
+    /// Locks are waited for so long, and not 10 s.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { locks: self.locks.patience(patience), ..self }
+    }
+
+    /// Keeps what each file looks like when it is read, so that [`Tickets::differences`] can compare.
+    #[must_use]
+    pub fn comparing(self) -> Self {
+        Self { prints: Some(Arc::default()), ..self }
     }
 
     /// Where the file of a ticket with this id most likely lies, relative to the workspace.
@@ -64,13 +98,25 @@ impl TicketFolder {
     }
 
     fn read_at(&self, full: &Path, path: &Path) -> Entry {
+        self.entry_of(files::read_with_metadata(full), full, path)
+    }
+
+    /// What was read at this path, or why nothing was.
+    fn entry_of(&self, read: io::Result<(Vec<u8>, Metadata)>, full: &Path, path: &Path) -> Entry {
         let unreadable = |message: String| Entry::Unreadable {
             id: self.id(path),
             path: path.to_owned(),
             error: Diagnostic { line: 0, column: 0, message },
         };
-        match files::read(full) {
-            Ok(bytes) => self.entry(&bytes, path),
+        if let Some(prints) = &self.prints {
+            match &read {
+                Ok((_, found)) => prints.read(path, found),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !full.is_symlink() => prints.forget(path),
+                Err(_) => prints.unreadable(path, full),
+            }
+        }
+        match read {
+            Ok((bytes, _)) => self.entry(&bytes, path),
             Err(error) if error.kind() == io::ErrorKind::NotFound && full.is_symlink() => {
                 unreadable("this symlink points to nothing".into())
             }
@@ -89,53 +135,15 @@ impl TicketFolder {
         }
     }
 
+    fn relative(&self, full: &Path) -> PathBuf {
+        full.strip_prefix(&self.workspace).unwrap_or(full).to_owned()
+    }
+
     /// The file itself, symlinks resolved, if it lies in the workspace.
     fn inside(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         let real = self.workspace.join(path).canonicalize()?;
         Ok(real.starts_with(self.workspace.canonicalize()?).then_some(real))
     }
-
-    /// `state` and its six names stand for the configured key and names.
-    fn in_file_words(&self, change: Change) -> Change {
-        if change.key() != "state" {
-            return change;
-        }
-        let key = self.keys.state_key.clone();
-        let state = |value: &Value| value.as_str().and_then(|name| name.parse::<State>().ok());
-        match change {
-            Change::Set(_, value) | Change::Written(_, value, _) => match state(&value) {
-                Some(state) => Change::text(&key, self.keys.name(state)),
-                None => Change::Set(key, value),
-            },
-            Change::Unset(_) => Change::Unset(key),
-            Change::Add(_, item) => Change::Add(key, item),
-            Change::Remove(_, item) => Change::Remove(key, item),
-        }
-    }
-
-    fn decide(
-        &self,
-        path: &Path,
-        bytes: &[u8],
-        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
-    ) -> Result<Vec<Change>, Stop> {
-        match self.entry(bytes, path) {
-            Entry::Ticket(ticket) => {
-                let changes = decide(&ticket).map_err(Stop::Refused)?;
-                Ok(changes.into_iter().map(|change| self.in_file_words(change)).collect())
-            }
-            Entry::Unreadable { error, .. } => {
-                Err(Stop::Unsafe(format!("line {}, column {}: {}", error.line, error.column, error.message)))
-            }
-            Entry::NotATicket | Entry::Absent => Err(Stop::Unsafe("the file has no frontmatter (any more)".into())),
-        }
-    }
-}
-
-/// Why deciding ended.
-enum Stop {
-    Refused(Refusal),
-    Unsafe(String),
 }
 
 impl Tickets for TicketFolder {
@@ -147,7 +155,15 @@ impl Tickets for TicketFolder {
         if layout::is_ticket_path(&self.workspace, &self.folder, path) {
             self.read_at(&self.workspace.join(path), path)
         } else {
+            self.prints.iter().for_each(|prints| prints.forget(path));
             Entry::NotATicket
+        }
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        match &self.prints {
+            Some(prints) => prints.compare(&self.workspace, &self.folder),
+            None => Err(io::Error::new(io::ErrorKind::Unsupported, "nothing was kept to compare with")),
         }
     }
 
@@ -160,25 +176,23 @@ impl Tickets for TicketFolder {
         path: &Path,
         decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
     ) -> Result<(Ticket, Ticket), EditError> {
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => EditError::Absent(path.to_owned()),
-            _ => EditError::Io { path: path.to_owned(), error },
-        };
-        let unsafe_ = |message: String| EditError::Unsafe { path: path.to_owned(), message };
-        let _lock = self.locks.lock(&self.id(path)).map_err(|error| EditError::Io { path: path.to_owned(), error })?;
-        let real = self.inside(path).map_err(failed)?.ok_or_else(|| EditError::Outside(path.to_owned()))?;
-        let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
-        let swapped = swap::edit(&real, &mut on_bytes).map_err(|error| match error {
-            SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
-            SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),
-            SwapError::Conflict { key, theirs, ours } => EditError::Conflict { key, theirs, ours },
-            SwapError::Absent => EditError::Absent(path.to_owned()),
-            SwapError::Io(error) => EditError::Io { path: path.to_owned(), error },
-        })?;
-        match (self.entry(&swapped.before, path), self.entry(&swapped.after, path)) {
-            (Entry::Ticket(before), Entry::Ticket(after)) => Ok((before, after)),
-            _ => Err(unsafe_("the file is no ticket any more".into())),
-        }
+        self.edit_as(path, false, decide)
+    }
+
+    fn stamp(
+        &self,
+        path: &Path,
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError> {
+        self.edit_as(path, true, decide)
+    }
+
+    fn editor_on(&self, path: &Path) -> Option<String> {
+        editors::mark_beside(&self.workspace.join(path))
+    }
+
+    fn review(&self, which: Reviewing<'_>) -> Review {
+        self.review_kept(which)
     }
 
     fn keys(&self) -> &KeyMap {

@@ -4,21 +4,24 @@
 //! (last point), 8 (Self-proof); FAULTS kinds 4, 14 and 23.
 
 mod arming;
+mod canary;
 mod polling;
 mod sorting;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use arming::{Armed, CannotWatch};
-use polling::GitMarks;
+use crate::ports::{Lag, Notices, Noticing};
+use canary::Canary;
 use sorting::{Pile, Places};
+use worker::{Manner, Worker};
 
 /// How often a look is asked for where the system does not report changes, and how often a missing ticket folder is
 /// looked for.
@@ -70,32 +73,21 @@ impl Watcher {
         notices: impl Fn(Notice) + Send + 'static,
     ) -> Watching {
         let places = Places::new(workspace, ticket_folder, git_dir);
-        let unsupported = polling::unsupported(&places);
-        Self::start_with(places, unsupported, POLL_EVERY, notices)
+        Self::start_with(places, Manner { every: POLL_EVERY, unsupported: Box::new(polling::unsupported) }, notices)
     }
 
-    fn start_with(
-        places: Places,
-        unsupported: Option<String>,
-        every: Duration,
-        notices: impl Fn(Notice) + Send + 'static,
-    ) -> Watching {
+    fn start_with(places: Places, manner: Manner, notices: impl Fn(Notice) + Send + 'static) -> Watching {
         let shared = Arc::new(Shared::default());
-        let armed = match unsupported {
-            Some(why) => Err(CannotWatch(why)),
-            None => Armed::start(places.clone(), &shared),
+        let watching = Watching {
+            shared: Arc::clone(&shared),
+            tickets: places.tickets.clone(),
+            workspace: places.workspace.clone(),
         };
-        let marks = GitMarks::of(&places);
-        let mut worker =
-            Worker { places, shared: Arc::clone(&shared), armed: None, marks, every, notices: Box::new(notices) };
-        match armed {
-            Ok(armed) => worker.armed = Some(armed),
-            Err(why) => worker.poll_from_now_on(why),
-        }
-        let watching = Watching { shared: Arc::clone(&shared) };
+        let worker = Worker::new(places, Arc::clone(&shared), manner, Box::new(notices));
         let started = thread::Builder::new().name("yoi watcher".into()).spawn(move || worker.run());
         if let Err(error) = started {
-            shared.set_backend(Backend::Polling(format!("nothing is noticed, no thread could be started: {error}")));
+            let why = format!("nothing is noticed, no thread could be started: {error}");
+            shared.set(Backend::Polling(why), 0);
         }
         watching
     }
@@ -105,12 +97,41 @@ impl Watcher {
 #[derive(Debug)]
 pub struct Watching {
     shared: Arc<Shared>,
+    tickets: PathBuf,
+    workspace: PathBuf,
 }
 
 impl Watching {
     /// How changes are noticed just now.
     pub fn backend(&self) -> Backend {
         lock(&self.shared.backend).clone()
+    }
+
+    /// Measures how long a notice takes, and waits for it, at most 2 s. `not_now` says why this is not the time to make
+    /// a file, if it is not.
+    pub fn measure(&self, not_now: Option<String>) {
+        let why = match self.backend() {
+            Backend::Polling(_) => Some(format!("changes are looked for every {} s", POLL_EVERY.as_secs())),
+            Backend::Inotify => not_now,
+        };
+        match why {
+            Some(why) => self.shared.canary.keep(Lag::NotMeasured(why)),
+            None => self.shared.canary.measure(&self.tickets, &self.workspace),
+        }
+    }
+}
+
+impl Notices for Watching {
+    fn noticing(&self) -> Noticing {
+        let polling = match self.backend() {
+            Backend::Inotify => None,
+            Backend::Polling(why) => Some(why),
+        };
+        Noticing { polling, folders: self.shared.folders.load(Ordering::Relaxed), lag: self.shared.canary.last() }
+    }
+
+    fn doubt(&self, why: &str) {
+        self.shared.add(|pile| pile.lose(why.to_owned()));
     }
 }
 
@@ -130,6 +151,8 @@ struct Shared {
     something: Condvar,
     stop: AtomicBool,
     backend: Mutex<Backend>,
+    folders: AtomicUsize,
+    canary: Canary,
 }
 
 impl Default for Shared {
@@ -139,6 +162,8 @@ impl Default for Shared {
             something: Condvar::new(),
             stop: AtomicBool::new(false),
             backend: Mutex::new(Backend::Inotify),
+            folders: AtomicUsize::new(0),
+            canary: Canary::default(),
         }
     }
 }
@@ -169,70 +194,13 @@ impl Shared {
         self.stop.load(Ordering::Acquire)
     }
 
-    fn set_backend(&self, backend: Backend) {
+    fn set(&self, backend: Backend, folders: usize) {
         *lock(&self.backend) = backend;
+        self.folders.store(folders, Ordering::Relaxed);
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that holds these locks can leave them half-changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The watcher's own thread: re-arms, and turns piles into notices.
-struct Worker {
-    places: Places,
-    shared: Arc<Shared>,
-    /// None while polling.
-    armed: Option<Armed>,
-    marks: GitMarks,
-    every: Duration,
-    notices: Box<dyn Fn(Notice) + Send>,
-}
-
-impl Worker {
-    fn run(mut self) {
-        loop {
-            let settled = self.armed.as_ref().is_some_and(Armed::complete);
-            let pile = self.shared.take((!settled).then_some(self.every));
-            if self.shared.stopped() {
-                return;
-            }
-            for notice in self.notices_for(pile) {
-                if self.shared.stopped() {
-                    return;
-                }
-                (self.notices)(notice);
-            }
-        }
-    }
-
-    /// Re-arms what the pile asks for, then says what it amounts to. In this order: what changes after the watch is
-    /// set is noticed, what changed before is there to be read.
-    fn notices_for(&mut self, pile: Pile) -> Vec<Notice> {
-        let mut git = pile.git;
-        let paths = pile.paths.iter().cloned().collect::<Vec<_>>();
-        let rearmed = self.armed.as_mut().map(|armed| armed.rearm(pile));
-        let files = match rearmed {
-            Some(Ok(Some(why))) => Some(Notice::Everything(why)),
-            Some(Ok(None)) => (!paths.is_empty()).then_some(Notice::Paths(paths)),
-            Some(Err(CannotWatch(why))) => {
-                let because = format!("polling from now on, because {why}");
-                self.poll_from_now_on(CannotWatch(why));
-                Some(Notice::Everything(because))
-            }
-            None => {
-                let marks = GitMarks::of(&self.places);
-                git |= marks != self.marks;
-                self.marks = marks;
-                Some(Notice::Look)
-            }
-        };
-        git.then_some(Notice::Git).into_iter().chain(files).collect()
-    }
-
-    fn poll_from_now_on(&mut self, why: CannotWatch) {
-        self.armed = None;
-        self.shared.set_backend(Backend::Polling(why.0));
-    }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use super::environment::Environment;
 use super::git_layout::{self, Repository, Top};
 use crate::domain::ticket::Digest;
-pub use create::{CreateError, create};
+pub use create::{CreateError, create, ignore, not_ignored};
 pub use error::WorkspaceError;
 
 /// The longest socket path that every system takes, in bytes.

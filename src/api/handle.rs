@@ -9,7 +9,7 @@ use super::view::value;
 use super::view::{
     DoneView, HeldView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
-use super::{hook, listing, present, report};
+use super::{hook, listing, operation, present, report};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::edit::Change;
@@ -23,7 +23,7 @@ use crate::text::draft::Draft;
 
 /// Carries out one request.
 pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
-    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor) {
+    if matches!(request, Request::Status | Request::Why { .. } | Request::Doctor { .. }) {
         // What is in the way is said as it is now.
         host.obstacle_now();
     }
@@ -34,8 +34,14 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Status => report::status(host),
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),
-        Request::Doctor => report::doctor(host),
+        Request::Doctor { fix, caller } => {
+            let fixed = if fix { operation::fix(host, &caller)? } else { Vec::new() };
+            report::doctor(host, fixed)
+        }
         Request::Kick { dry_run, caller } => report::kick(host, dry_run, &actor(host, &caller)),
+        Request::Pause { reason, caller } => operation::pause(host, reason, &caller),
+        Request::Resume { caller } => operation::resume(host, &caller),
+        Request::Reload => operation::reload(host),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
@@ -64,7 +70,7 @@ pub(super) fn actor(host: &Host, caller: &Caller) -> Actor {
     }
 }
 
-fn name(host: &Host, caller: &Caller) -> String {
+pub(super) fn name(host: &Host, caller: &Caller) -> String {
     caller.name.clone().or_else(|| host.ports().worktree.user_name()).unwrap_or_else(|| "somebody".into())
 }
 
@@ -121,6 +127,7 @@ fn why(id: &str, host: &Host) -> Result<Value, Failure> {
     let now = host.now();
     let mut because = explain(host.engine(), &host.engine().row(ticket, now), now);
     if matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
+        because.extend(host.paused().map(|paused| format!("All kicks and starts are {paused}: `yoi resume` goes on.")));
         because.extend(report::failed_turn(host).map(|what| format!("{what}.")));
     }
     because.extend(host.obstruction().map(|o| format!("{}: ticket files are not written meanwhile.", o.what)));
@@ -141,6 +148,7 @@ fn work_set(host: &Host) -> Result<Value, Failure> {
     value(&WorkSetView {
         version: VERSION,
         session: engine.work_set().session.clone(),
+        paused: host.paused().map(|paused| paused.to_string()),
         entries: entries.map(|ticket| view_of(host, ticket)).collect(),
         next: list.items.iter().map(present::item).collect(),
         waiting: list.held.iter().map(present::held).collect(),

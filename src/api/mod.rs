@@ -7,12 +7,14 @@ pub mod handle;
 pub mod hook;
 pub mod inspect;
 pub mod listing;
+mod operation;
 mod present;
 mod report;
 pub mod request;
 pub mod schema;
 pub mod settings;
 pub mod view;
+pub mod watching;
 
 pub use handle::handle;
 pub use present::event;

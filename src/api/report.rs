@@ -42,10 +42,14 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
             *classes.entry(classified.class.to_string()).or_default() += 1;
         }
     }
-    let mut obstacles = about.obstacles.clone();
+    let mut obstacles = host.settings().obstacles.clone();
+    obstacles.extend(host.settings_trouble().map(|why| format!("{why} (the last good settings stay in force)")));
+    obstacles.extend(host.paused().map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
+    obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
+    let watching = super::watching::watching(host);
     let attention = attention_events(host).unwrap_or_else(|why| {
         obstacles.push(format!("history cannot be read: {why}"));
         Vec::new()
@@ -59,7 +63,10 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         pid: host.resident().then(std::process::id),
         started_at: host.resident().then(|| clock(host.started())),
         mode: engine.policy().mode.as_str().to_owned(),
-        watcher: about.watcher.as_ref().map(|backend| backend()),
+        watcher: watching
+            .as_ref()
+            .map(|w| w.why.as_ref().map_or_else(|| w.backend.clone(), |why| format!("{}: {why}", w.backend))),
+        watching,
         tickets,
         classes,
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
@@ -197,7 +204,7 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
 }
 
 /// Faults of files, and what is odd about tickets.
-pub fn doctor(host: &Host) -> Result<Value, Failure> {
+pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
     let engine = host.engine();
     let mut findings: Vec<FindingView> = engine
         .backlog()
@@ -231,7 +238,7 @@ pub fn doctor(host: &Host) -> Result<Value, Failure> {
         column: 0,
         message: format!("{}: finish it, yoi waits meanwhile", o.what),
     }));
-    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings })
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {

@@ -38,7 +38,14 @@ pub enum Request {
     /// The registered Pods.
     Pods,
     /// Faults of files and of the workspace.
-    Doctor,
+    Doctor {
+        /// Mend what can be.
+        #[serde(default)]
+        fix: bool,
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
+    },
     /// Consider a kick now, or say what would be decided.
     Kick {
         /// Only say it.
@@ -47,6 +54,20 @@ pub enum Request {
         #[serde(default)]
         caller: Caller,
     },
+    /// Hold all kicks and starts.
+    Pause {
+        /// In the person's words.
+        reason: Option<String>,
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Let them go on.
+    Resume {
+        /// Who asks.
+        caller: Caller,
+    },
+    /// Read the configuration again.
+    Reload,
     /// Move a ticket to another state.
     Move {
         /// Exact id.

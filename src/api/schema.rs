@@ -33,7 +33,7 @@ pub fn document() -> Value {
     add(&["move", "accept"], of::<MoveView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
-    add(&["plan", "wait", "await", "hook"], of::<DoneView>(&mut generator));
+    add(&["plan", "wait", "await", "hook", "pause", "resume"], of::<DoneView>(&mut generator));
     add(&["pod list"], of::<PodsView>(&mut generator));
     add(&["kick"], of::<KickView>(&mut generator));
     add(&["status"], of::<StatusView>(&mut generator));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::watching::WatchView;
 
 /// The version of every answer.
 pub const VERSION: u32 = 1;
@@ -155,6 +156,9 @@ pub struct WorkSetView {
     pub version: u32,
     /// The Orchestrator's current session.
     pub session: String,
+    /// `yoi pause` holds all kicks: since when and by whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
     /// What was taken in, in the Orchestrator's order.
     pub entries: Vec<TicketView>,
     /// What comes next: the attention list.
@@ -322,6 +326,9 @@ pub struct DoctorView {
     pub well: Vec<String>,
     /// What is wrong or odd.
     pub findings: Vec<FindingView>,
+    /// With `--fix`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
 }
 
 /// One finding.
@@ -360,6 +367,8 @@ pub struct StatusView {
     pub mode: String,
     /// How changes are seen, and why.
     pub watcher: Option<String>,
+    /// The watching in detail; null where nobody watches.
+    pub watching: Option<WatchView>,
     /// How many tickets there are in each state.
     pub tickets: std::collections::BTreeMap<String, usize>,
     /// How many tickets there are of each class.

@@ -3,6 +3,7 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod meant;
+mod repairs;
 mod resident;
 mod service;
 mod surroundings;
@@ -23,20 +24,20 @@ use crate::adapters::processes::SystemProcesses;
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
-use crate::adapters::trust::Trust;
+use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::listing::{Listed, listed};
 use crate::api::request::{ListRequest, Request};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
-use crate::config::Config;
+use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::no_ticket;
-use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::ticket::{State, TicketId, Timestamp};
 use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
 
 /// How long a refusal that will pass by itself is waited out.
@@ -53,16 +54,32 @@ pub struct App {
     trust: Trust,
     socket: PathBuf,
     state: StateFolder,
+    /// Why the configuration cannot be used; only a running daemon, with the last good one, is of use then.
+    bad_config: Option<Failure>,
 }
 
 impl App {
+    /// Opens a workspace with its configuration as it is now. Makes nothing.
+    pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
+        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
+        let trust = trust::status(&environment, &workspace.root, &trust::commands_of(&config));
+        Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))
+    }
+
     /// Opens a workspace whose configuration is read. Makes nothing.
     pub fn new(environment: Environment, workspace: Workspace, config: Config, trust: Trust) -> Result<Self, Failure> {
         let socket = workspace
             .socket_path(&environment)
             .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
         let state = StateFolder::new(&workspace.state_dir);
-        Ok(Self { environment, workspace, config, trust, socket, state })
+        Ok(Self { environment, workspace, config, trust, socket, state, bad_config: None })
+    }
+
+    /// The same, for asking the running daemon alone: the configuration as it is written now cannot be used.
+    #[must_use]
+    pub fn with_bad_config(self, failure: Failure) -> Self {
+        Self { bad_config: Some(failure), ..self }
     }
 
     /// The current time.
@@ -173,27 +190,31 @@ impl App {
     }
 
     fn host(&self, request: &Request) -> Result<Host, Failure> {
-        Host::once(self.policy(), self.ports()?, self.history(), self.found(request))
+        if let Some(failure) = &self.bad_config {
+            return Err(failure.clone());
+        }
+        Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))
     }
 
-    /// What a request needs to know: mostly everything; for showing one ticket, that file.
+    /// What a request needs to know: all tickets, or that one of which it speaks.
     fn found(&self, request: &Request) -> Found {
         // A new ticket is about no other, and may be the first in a folder that is not there yet.
         if let Request::New { .. } = request {
             return Found::Only(Vec::new());
         }
-        if let Request::Show { id } = request {
-            let tickets = self.tickets();
-            let guesses = tickets.guesses(&TicketId::new(id));
-            let found: Vec<_> = guesses.into_iter().map(|path| (path.clone(), tickets.read(&path))).collect();
-            let found: Vec<_> =
-                found.into_iter().filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
-            if !found.is_empty() {
-                return Found::Only(found);
-            }
-        }
-        Found::All
+        let id = match request {
+            Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
+            // Gates, which rest on other tickets, are for those that are to be in progress.
+            Request::Move { id, to, force, .. } if *force || to != State::Inprogress.as_str() => id,
+            _ => return Found::All,
+        };
+        let tickets = self.tickets();
+        let read = tickets.guesses(&TicketId::new(id)).into_iter().map(|path| (path.clone(), tickets.read(&path)));
+        let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
+        let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
+        let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
+        if found.is_empty() || needs_others { Found::All } else { Found::Only(found) }
     }
 
     fn unreadable(&self, error: &io::Error) -> Failure {
@@ -212,6 +233,7 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            verify_every: self.config.verify_every,
         }
     }
 
@@ -247,13 +269,12 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>) -> About {
+    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),
             socket: self.socket.clone(),
             watcher,
-            obstacles: self.obstacles(),
         }
     }
 
@@ -300,5 +321,14 @@ impl App {
             Some(mut client) => client.follow(after, ticket, line),
             None => Err(self.not_running()),
         }
+    }
+}
+
+/// The failure of reading the configuration: every problem, one a line.
+pub fn bad_config(error: &ConfigError) -> Failure {
+    let lines = error.lines();
+    match lines.as_slice() {
+        [only] => Failure::failed(only.clone()),
+        _ => Failure::failed(format!("{} has {} problems", error.path().display(), lines.len())).evidence(lines),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -9,12 +11,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::App;
+use crate::adapters::config_file;
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
-use crate::adapters::watcher::{Notice, Watcher};
+use crate::adapters::patient::PatientWorktree;
+use crate::adapters::rotating_log::RotatingLog;
+use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
-use crate::daemon::{Beginning, Command, Host, Message, Stop};
+use crate::config;
+use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
+use crate::ports::MainWorktree;
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -31,38 +38,28 @@ impl App {
             .create_state_dir()
             .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
         let lock = Arc::new(self.take_lock()?);
-        start_log();
+        start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
-        let watcher = {
-            let mail = mail.clone();
-            let git = self.workspace.git_common_dir.as_deref();
-            Arc::new(Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
-                let _ = mail.send(match notice {
-                    Notice::Paths(paths) => Message::Paths(paths),
-                    Notice::Everything(why) => Message::Everything(Some(why)),
-                    Notice::Look => Message::Everything(None),
-                    Notice::Git => Message::Git,
-                });
-            }))
-        };
-        let beginning = Beginning {
-            policy: self.policy(),
-            reach: self.reach(),
-            command: self.command(),
-            session: format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase()),
-        };
-        let backend = Arc::clone(&watcher);
-        let about = self.about(Some(Arc::new(move || backend.backend().to_string())));
-        let mut host = Host::daemon(beginning, self.ports()?, self.history(), (mail.clone(), inbox), about)
+        let watcher = Arc::new(self.watch_tickets(mail.clone()));
+        let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
+        let ports = self.resident_ports(mail.clone())?;
+        let mut host = Host::daemon(self.beginning(), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(|error| failed("the runtime", error))?;
-        let own = Own { lock: Arc::clone(&lock), files: Arc::default(), look: Arc::default(), mail: mail.clone() };
+        let own = Own {
+            lock: Arc::clone(&lock),
+            files: Arc::default(),
+            look: Arc::default(),
+            mail: mail.clone(),
+            measure: self.measure(&watcher),
+        };
         runtime.spawn(own.clone().listen(self.socket.clone()));
-        runtime.spawn(signals(mail));
+        runtime.spawn(signals(mail.clone()));
+        self.watch_settings(mail);
         let path = self.state.daemon_lock();
         std::thread::Builder::new()
             .name("yoi own files".into())
@@ -70,14 +67,69 @@ impl App {
             .map_err(|error| failed("a thread", error))?;
         tracing::info!(workspace = %self.workspace.root.display(), pid = std::process::id(), "the daemon runs");
         let why = host.run();
-        if why == Stop::Asked && lock.still_ours() {
+        if why != Stop::LockLost && lock.still_ours() {
             let _ = fs::remove_file(&self.socket);
         }
         tracing::info!(?why, "the daemon ends");
         runtime.shutdown_background();
         drop(watcher);
         drop(lock);
-        Ok(())
+        if why == Stop::Reopen { self.run_anew(detached) } else { Ok(()) }
+    }
+
+    fn watch_tickets(&self, mail: mpsc::Sender<Message>) -> Watching {
+        let git = self.workspace.git_common_dir.as_deref();
+        Watcher::start(&self.workspace.root, &self.config.tickets_root, git, move |notice| {
+            let _ = mail.send(match notice {
+                Notice::Paths(paths) => Message::Paths(paths),
+                Notice::Everything(why) => Message::Everything(Some(why)),
+                Notice::Look => Message::Everything(None),
+                Notice::Git => Message::Git,
+            });
+        })
+    }
+
+    fn beginning(&self) -> Beginning {
+        let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
+        let reread = move || match App::open(environment.clone(), workspace.clone()) {
+            Ok(app) => Ok(app.settings()),
+            Err(failure) if failure.evidence.is_empty() => Err(vec![failure.message]),
+            Err(failure) => Err(failure.evidence),
+        };
+        Beginning {
+            settings: self.settings(),
+            reread: Box::new(reread),
+            sessions: Box::new(|| format!("s-{}", ulid::Ulid::generate().to_string().to_lowercase())),
+        }
+    }
+
+    fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
+        let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
+        let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
+        Ok(Ports { tickets: Arc::new(self.tickets().comparing()), worktree: Arc::new(worktree), ..self.ports()? })
+    }
+
+    fn watch_settings(&self, mail: mpsc::Sender<Message>) {
+        let watched =
+            config_file::watch(&self.workspace.root.join(config::FILE), move || mail.send(Message::Reload).is_ok());
+        if let Err(error) = watched {
+            tracing::warn!(%error, "changes of the configuration are taken on SIGHUP only");
+        }
+    }
+
+    /// This program again in this very process, on everything anew. Whoever takes the lock in between is as good.
+    fn run_anew(&self, detached: bool) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut command = std::process::Command::new(program);
+        command.arg("daemon").args(detached.then_some("--detached")).arg(&self.workspace.root);
+        Err(failed(command.exec()))
+    }
+
+    /// How the watcher's lag is measured whenever somebody asks for the status.
+    fn measure(&self, watcher: &Arc<Watching>) -> server::Measure {
+        let (watcher, worktree) = (Arc::clone(watcher), self.worktree());
+        Arc::new(move || watcher.measure(worktree.obstacle().map(|obstacle| obstacle.what)))
     }
 
     fn take_lock(&self) -> Result<DaemonLock, Failure> {
@@ -89,7 +141,7 @@ impl App {
         })
     }
 
-    fn command(&self) -> Option<Command> {
+    pub(super) fn command(&self) -> Option<Command> {
         let orchestrator = self.config.orchestrator.as_ref()?;
         let span = |delta: chrono::TimeDelta| delta.to_std().unwrap_or(Duration::MAX);
         Some(Command {
@@ -106,12 +158,16 @@ impl App {
     }
 }
 
-fn start_log() {
+/// Into the log file, which is kept within bounds; in the foreground to standard error.
+fn start_log(file: Option<&Path>) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("YOI_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // Already started: this process has run a daemon before (a test).
-    let _ = log.try_init();
+    let _ = match file {
+        Some(file) => log.with_writer(Arc::new(RotatingLog::new(file))).try_init(),
+        None => log.with_writer(io::stderr).try_init(),
+    };
 }
 
 /// What a daemon's being reachable, and being the only one, rests on.
@@ -122,13 +178,14 @@ struct Own {
     /// Told when the socket should be looked at.
     look: Arc<Notify>,
     mail: mpsc::Sender<Message>,
+    measure: server::Measure,
 }
 
 impl Own {
     /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
     async fn listen(self, socket: std::path::PathBuf) {
         let bound = || self.files.watch(&socket);
-        if let Err(error) = server::serve(&socket, self.mail.clone(), &self.look, bound).await {
+        if let Err(error) = server::serve(&socket, self.mail.clone(), self.measure, &self.look, bound).await {
             tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
             let _ = self.mail.send(Message::Stop(Stop::Asked));
         }
@@ -156,7 +213,7 @@ async fn signals(mail: mpsc::Sender<Message>) {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => tracing::warn!("SIGHUP: this version reads its configuration at the start only; restart it"),
+            _ = hangup.recv() => drop(mail.send(Message::Reload)),
         }
     }
     let _ = mail.send(Message::Stop(Stop::Asked));

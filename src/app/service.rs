@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::files::{self, Text};
+use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::Failure;
 use crate::api::view::{DownView, UpView, VERSION};
 use crate::ports::{Processes, StateFolder};
@@ -18,8 +19,6 @@ const STARTING: Duration = Duration::from_secs(30);
 /// How long it may take to end.
 const ENDING: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
-/// From this size on the log of the daemon before is set aside, replacing the one set aside before it.
-const LARGE_LOG: u64 = 5 << 20;
 
 impl App {
     /// Starts the daemon, unless it runs, and waits until it answers.
@@ -73,9 +72,7 @@ impl App {
         let failed = |what: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", what.display()));
         self.workspace.create_state_dir().map_err(|error| failed(&self.workspace.state_dir, error))?;
         let log = self.state.log();
-        if fs::metadata(&log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
-            let _ = fs::rename(&log, log.with_extension("log.1"));
-        }
+        RotatingLog::set_aside(&log, rotating_log::LARGEST);
         let output = files::open_own(&log, Text::Extended).map_err(|error| failed(&log, error))?;
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;

@@ -3,14 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use super::App;
+use super::repairs::Repair;
 use crate::adapters::editor;
 use crate::adapters::environment;
 use crate::adapters::git_program;
 use crate::adapters::trust::Trust;
 use crate::api::failure::Failure;
 use crate::api::view::FindingView;
+use crate::daemon::Settings;
 use crate::domain::engine::Reach;
 use crate::domain::policy::Mode;
+
+/// What `doctor` has to say of what lies around the tickets.
+pub struct Diagnosis {
+    /// What is well.
+    pub well: Vec<String>,
+    /// What is not.
+    pub findings: Vec<FindingView>,
+    /// What was mended.
+    pub fixed: Vec<String>,
+}
 
 impl App {
     /// Whether the Orchestrator can be reached, and if not, why.
@@ -32,19 +44,50 @@ impl App {
         }
     }
 
-    /// What is in the way from the start.
-    pub(super) fn obstacles(&self) -> Vec<String> {
-        let mut obstacles = Vec::new();
-        if matches!(self.trust, Trust::NeverTrusted | Trust::Changed)
-            && let Reach::No(why) = self.reach()
-        {
-            obstacles.push(why);
+    /// What is in the way by the settings.
+    fn obstacles(&self) -> Vec<String> {
+        match self.reach() {
+            Reach::No(why) if matches!(self.trust, Trust::NeverTrusted | Trust::Changed) => vec![why],
+            _ => Vec::new(),
         }
-        obstacles
     }
 
-    /// For `doctor`: what is well, and what is not.
-    pub fn look_around(&self) -> (Vec<String>, Vec<FindingView>) {
+    /// The settings as a host acts on them.
+    pub(super) fn settings(&self) -> Settings {
+        let listed = self.config.settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
+        Settings {
+            policy: self.policy(),
+            reach: self.reach(),
+            command: self.command(),
+            obstacles: self.obstacles(),
+            listed: listed.collect(),
+        }
+    }
+
+    /// For `doctor`: what is well, what is not, and what was mended, if it was to be.
+    pub fn look_around(&self, fix: bool) -> Diagnosis {
+        let (mut well, mut findings) = self.surroundings();
+        let mut fixed = Vec::new();
+        for Repair { mut finding, mend } in self.repairs() {
+            match fix.then(mend) {
+                Some(Ok(done)) => fixed.push(done),
+                Some(Err(error)) => {
+                    finding.message.push_str(&format!(" (it could not be mended: {error})"));
+                    findings.push(finding);
+                }
+                None => {
+                    finding.message.push_str("; `yoi doctor --fix` mends it");
+                    findings.push(finding);
+                }
+            }
+        }
+        if findings.iter().all(|finding| finding.subject != self.state.store().display().to_string()) {
+            well.push(format!("store {}", self.state.store().display()));
+        }
+        Diagnosis { well, findings, fixed }
+    }
+
+    fn surroundings(&self) -> (Vec<String>, Vec<FindingView>) {
         let mut well = vec![format!("workspace {}", self.workspace.root.display())];
         let mut findings = Vec::new();
         let finding = |severity: &str, subject: &str, message: String| FindingView {
@@ -75,10 +118,6 @@ impl App {
                 _ => well.push("the Orchestrator command is trusted".into()),
             },
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
-        }
-        match self.store().check() {
-            Ok(()) => well.push(format!("store {}", self.state.store().display())),
-            Err(error) => findings.push(finding("error", "store", error.to_string())),
         }
         if self.daemon_is_running() {
             well.push("the daemon is running".into());

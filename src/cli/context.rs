@@ -10,8 +10,8 @@ use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::{self, Workspace, WorkspaceError};
 use crate::api::failure::Failure;
 use crate::api::settings::TrustStatus;
-use crate::app::App;
-use crate::config::{self, Config, ConfigError};
+use crate::app::{App, bad_config};
+use crate::config::{self, Config};
 
 /// The environment of one run of the program.
 pub struct Context {
@@ -43,11 +43,14 @@ impl Context {
 
     /// The workspace, opened.
     pub fn open(&self) -> Result<App, Failure> {
-        let (workspace, config) = self.settings()?;
-        // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
-        let trust = trust::status(&self.environment, &workspace.root, &trust::commands_of(&config));
-        let trust = trust.unwrap_or(Trust::NeverTrusted);
-        App::new(self.environment.clone(), workspace, config, trust)
+        match App::open(self.environment.clone(), self.workspace()?) {
+            // The running daemon goes on with the last good settings, and so does whoever asks it.
+            Err(bad) => {
+                let app = self.open_as_it_is()?;
+                if app.daemon_is_running() { Ok(app.with_bad_config(bad)) } else { Err(bad) }
+            }
+            opened => opened,
+        }
     }
 
     /// The same without its settings: for what needs none, and must be possible where they cannot be read.
@@ -68,15 +71,6 @@ pub fn no_workspace(error: &WorkspaceError) -> Failure {
     match error.hint() {
         Some(hint) => failure.hint(hint),
         None => failure,
-    }
-}
-
-/// The failure of reading the configuration: every problem, one a line.
-pub fn bad_config(error: &ConfigError) -> Failure {
-    let lines = error.lines();
-    match lines.as_slice() {
-        [only] => Failure::failed(only.clone()),
-        _ => Failure::failed(format!("{} has {} problems", error.path().display(), lines.len())).evidence(lines),
     }
 }
 

@@ -4,14 +4,27 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::caller::By;
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 use crate::api::view::{DoctorView, FindingView};
 
-/// Check tickets, configuration and surroundings; writes nothing
+/// What the help says below the options.
+const MORE: &str = "\
+Without --fix nothing is written. --fix stamps queued tickets that have no
+queued_at, completes .yoi/.gitignore, closes an open state folder, and moves a
+damaged store aside. It deletes nothing.";
+
+/// Check tickets, configuration and surroundings; --fix: mend
 #[derive(Args)]
+#[command(after_help = MORE)]
 pub struct Arguments {
+    /// Mend what can be mended
+    #[arg(long)]
+    fix: bool,
+    #[command(flatten)]
+    by: By,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -20,18 +33,22 @@ pub struct Arguments {
 /// Checks. Exit 1 if anything does not work; remarks alone are exit 0.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let app = context.open()?;
-    let mut view: DoctorView = output::view(app.call(&Request::Doctor)?)?;
-    let (well, findings) = app.look_around();
-    view.well.extend(well);
-    view.findings.extend(findings);
+    // First what everything else rests on.
+    let around = app.look_around(arguments.fix);
+    let request = Request::Doctor { fix: arguments.fix, caller: arguments.by.caller() };
+    let mut view: DoctorView = output::view(app.call(&request)?)?;
+    view.well.extend(around.well);
+    view.findings.extend(around.findings);
+    view.fixed.extend(around.fixed);
     view.findings.sort_by(|a, b| (&a.severity, &a.subject, a.line).cmp(&(&b.severity, &b.subject, b.line)));
     let broken = view.findings.iter().any(|finding| finding.severity == "error");
     if arguments.json {
         output::json(&view)?;
     } else {
         let well = view.well.iter().map(|text| line("ok", Colour::Green, text));
+        let fixed = view.fixed.iter().map(|text| line("fixed", Colour::Green, text));
         let found = view.findings.iter().map(finding);
-        output::print(&well.chain(found).collect::<Vec<_>>().join("\n"))?;
+        output::print(&well.chain(fixed).chain(found).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -90,11 +90,11 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
 /// Adds one line; nothing is left standing at its end.
 fn line(text: &mut String, cells: [&str; 3], columns: [usize; 3], colours: [Colour; 4], title: &str) {
     for ((cell, to), colour) in cells.into_iter().zip(columns).zip(colours) {
-        text.push_str(&output::shown(colour, cell));
+        output::add(text, colour, cell);
         let blanks = to.saturating_sub(terminal::columns(cell)) + 2;
         text.extend(std::iter::repeat_n(' ', blanks));
     }
-    text.push_str(&output::shown(colours[3], title));
+    output::add(text, colours[3], title);
     text.truncate(text.trim_end_matches(' ').len());
     text.push('\n');
 }

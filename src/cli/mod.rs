@@ -19,6 +19,7 @@ mod new;
 mod orders;
 mod output;
 mod overview;
+mod pause;
 mod pod;
 mod service;
 mod set;
@@ -71,6 +72,8 @@ enum Command {
     Await(orders::AwaitArguments),
     Accept(move_ticket::AcceptArguments),
     Kick(kick::Arguments),
+    Pause(pause::PauseArguments),
+    Resume(pause::ResumeArguments),
     Daemon(service::DaemonArguments),
     Up(service::UpArguments),
     Down(service::DownArguments),
@@ -119,6 +122,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Await(arguments) => orders::await_step(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),
+        Command::Pause(arguments) => pause::pause(&context, arguments),
+        Command::Resume(arguments) => pause::resume(&context, &arguments),
         Command::Daemon(arguments) => service::daemon(context, arguments),
         Command::Up(arguments) => service::up(&context, &arguments),
         Command::Down(arguments) => service::down(&context, &arguments),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::terminal::{self, Colour};
 use crate::api::failure::Failure;
 pub use crate::domain::harmless::harmless;
+use crate::domain::harmless::is_plain;
 
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
@@ -45,9 +46,13 @@ pub fn offer(text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// The text in this colour, made harmless.
-pub fn shown(colour: Colour, text: &str) -> String {
-    terminal::paint(colour, &harmless(text))
+/// Adds the text in this colour, made harmless.
+pub fn add(to: &mut String, colour: Colour, text: &str) {
+    if is_plain(text) {
+        terminal::add(to, colour, text);
+    } else {
+        terminal::add(to, colour, &harmless(text));
+    }
 }
 
 /// Rows with aligned columns, a line each; `colour` says how to set off the cell of a row and a column.

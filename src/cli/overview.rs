@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up, see it work, check", &["init", "demo", "doctor"]),
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
-    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick"]),
+    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -30,15 +30,16 @@ pub fn grouped(command: Command) -> Command {
 fn template(command: &Command) -> StyledStr {
     let styles = command.get_styles();
     let (header, literal) = (styles.get_header(), styles.get_literal());
-    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
+    // No empty lines between the groups: all of it is to fit a screen.
+    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n\n");
     for (title, names) in GROUPS {
-        let _ = write!(text, "\n{header}{title}:{header:#}\n");
+        let _ = writeln!(text, "{header}{title}:{header:#}");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(StyledStr::to_string);
             let _ = writeln!(text, "  {literal}{name:<8}{literal:#}  {}", about.unwrap_or_default());
         }
     }
-    let _ = write!(text, "\n{header}Options:{header:#}\n{{options}}\n\n{END}");
+    let _ = write!(text, "{header}Options:{header:#}\n{{options}}\n\n{END}");
     StyledStr::from(text)
 }
 

@@ -13,6 +13,7 @@ use serde_yaml::Value;
 use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::adapters::files;
+use crate::adapters::kept::Found;
 use crate::adapters::swap::{self, SwapError};
 use crate::api::failure::Failure;
 use crate::api::request::{KeyChange, Request};
@@ -20,6 +21,7 @@ use crate::api::view::{MoveView, SetView, VERSION};
 use crate::domain::edit::Change;
 use crate::domain::lifecycle::settable;
 use crate::text::keys::KeyMap;
+use crate::text::merge::Clash;
 use crate::text::read::problems;
 
 /// Set frontmatter keys; nothing else in the file is touched
@@ -211,17 +213,21 @@ fn is_prose(text: &str) -> bool {
 /// Returns whether anything had to change.
 fn edit_file(file: &Path, changes: &[Change]) -> Result<bool, Failure> {
     let mut decide = |_: &[u8]| Ok::<_, Infallible>(changes.to_vec());
-    match swap::edit(file, &mut decide) {
-        Ok(swapped) => Ok(swapped.before != swapped.after),
-        Err(error) => Err(failure(file, error)),
+    let (swapped, found) = swap::edit_alone(file, &mut decide).map_err(|error| failure(file, error))?;
+    for found in found {
+        if let Found::Conflict { kept, why } = found {
+            let said = format!("{}: what somebody else wrote is kept in {}: {why}", file.display(), kept.display());
+            eprintln!("{}", output::harmless(&said));
+        }
     }
+    Ok(swapped.before != swapped.after)
 }
 
 fn failure(file: &Path, error: SwapError<Infallible>) -> Failure {
     let path = file.display();
     match error {
         SwapError::Refused(never) => match never {},
-        SwapError::Conflict { key, theirs, ours } => {
+        SwapError::Conflict(Clash { key, theirs, ours }) => {
             Failure::refused(format!("{path}: `{key}` was changed by somebody else meanwhile; nothing was written"))
                 .evidence([format!("it is now: {theirs}"), format!("this edit wanted: {ours}")])
                 .hint("look at the file, then set it again if you still want to")

@@ -1,6 +1,7 @@
 //! `yoi status`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,6 +9,7 @@ use clap::Args;
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, list, output};
 use crate::api::view::{EventView, StatusView};
+use crate::api::watching::WatchView;
 use crate::domain::classify::Class;
 use crate::domain::ticket::State;
 
@@ -54,6 +56,9 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     if let Some(watcher) = &view.watcher {
         line("watcher", watcher.clone());
     }
+    if let Some(watching) = &view.watching {
+        line("notices", notices(watching));
+    }
     let states = State::ALL.map(State::as_str);
     // Files that are no tickets are counted below; these are tickets whose state is not known.
     let stateless = view.tickets.get("unreadable").map(|n| format!(", {n} without a known state")).unwrap_or_default();
@@ -89,6 +94,19 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         line("obstacle", obstacle.clone());
     }
     lines
+}
+
+/// How fast changes are noticed, and what was not.
+fn notices(view: &WatchView) -> String {
+    let s = |number: u64| if number == 1 { "" } else { "s" };
+    let mut text = view.lag.as_ref().map_or_else(String::new, |lag| format!("lag {lag}, "));
+    let folders =
+        if view.folders > 0 { format!(" in {} folder{}", view.folders, s(view.folders as u64)) } else { String::new() };
+    let _ = write!(text, "{} ticket{}{folders}, {} missed", view.tickets, s(view.tickets as u64), view.missed);
+    if let Some(last) = &view.last_rescan {
+        let _ = write!(text, ", {} rescan{} (the last: {last})", view.rescans, s(view.rescans));
+    }
+    text
 }
 
 /// In the order of these names.

@@ -35,9 +35,19 @@ impl Colour {
 
 /// The text in this colour if standard output is a terminal that wants colours. The text has to be harmless already.
 pub fn paint(colour: Colour, text: &str) -> String {
-    static WANTED: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal() && environment::wants_colour());
     painted(*WANTED, colour, text)
 }
+
+/// Adds the same to a longer text.
+pub fn add(to: &mut String, colour: Colour, text: &str) {
+    if *WANTED {
+        to.push_str(&painted(true, colour, text));
+    } else {
+        to.push_str(text);
+    }
+}
+
+static WANTED: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal() && environment::wants_colour());
 
 /// The same for standard error.
 pub fn paint_error(colour: Colour, text: &str) -> String {

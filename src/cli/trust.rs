@@ -10,6 +10,8 @@ use clap::Args;
 use super::context::{Context, trust_failed, trust_status};
 use super::{Outcome, output};
 use crate::adapters::trust;
+use crate::api::failure::{Failure, FailureKind};
+use crate::api::request::Request;
 use crate::api::settings::{CommandView, TrustStatus, TrustView};
 
 /// What the help says below the options.
@@ -40,6 +42,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         trust::record(&context.environment, &workspace.root, &commands, Utc::now()).map_err(|e| trust_failed(&e))?;
         let read = trust::status(&context.environment, &workspace.root, &commands).map_err(|e| trust_failed(&e))?;
         now = trust_status(read);
+        tell_daemon(context)?;
     }
     let commands = commands.into_iter();
     let view = TrustView {
@@ -55,6 +58,14 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         output::print(&text(&view))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A running daemon takes it at once. Without one there is nobody to tell.
+fn tell_daemon(context: &Context) -> Result<(), Failure> {
+    match context.open()?.call_daemon(&Request::Reload) {
+        Err(failure) if failure.kind == FailureKind::DaemonNeeded => Ok(()),
+        answer => answer.map(drop),
+    }
 }
 
 fn text(view: &TrustView) -> String {

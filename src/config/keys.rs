@@ -80,7 +80,7 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// All keys, in the order of the reference.
-pub(super) const KEYS: [Key; 13] = [
+pub(super) const KEYS: [Key; 14] = [
     Key {
         section: "tickets",
         name: "root",
@@ -175,11 +175,19 @@ pub(super) const KEYS: [Key; 13] = [
         default: "\"block\"",
         about: "What uncommitted changes to tracked files do to a start, outside the ticket folder and `.yoi/`.",
     },
+    Key {
+        section: "watch",
+        name: "verify_every",
+        takes: Takes::Duration { off: true },
+        default: "\"10m\"",
+        about: "How often the daemon compares all ticket files with what it last read of them, in case a change was not \
+                noticed; `yoi status` counts what was missed.",
+    },
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 9] =
-    ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "watch", "http"];
+pub(super) const LATER_SECTIONS: [&str; 8] =
+    ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 2] = [("orchestrator", "wake"), ("orchestrator", "busy_max")];

@@ -52,6 +52,8 @@ pub struct Config {
     pub capacity: Capacity,
     /// What uncommitted changes do to a start.
     pub dirty_workspace: DirtyGate,
+    /// How often the files are compared with what was read of them; None: never.
+    pub verify_every: Option<TimeDelta>,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }

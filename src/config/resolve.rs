@@ -18,6 +18,11 @@ use crate::text::duration;
 /// How long a turn may run where nothing is written.
 const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
 
+/// The shortest time between two comparisons.
+const LEAST_VERIFY: TimeDelta = TimeDelta::seconds(1);
+/// How often files are compared where nothing is written.
+const VERIFY_EVERY: TimeDelta = TimeDelta::minutes(10);
+
 /// Resolves a text; on failure, every problem in file order.
 pub(super) fn resolve(text: &str) -> Result<Config, Vec<Diagnostic>> {
     let table = document::table(text)?;
@@ -51,6 +56,7 @@ fn read(values: &mut Values<'_>) -> Config {
         kick: kick(values),
         capacity: capacity(values, mode),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
+        verify_every: verify_every(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -95,6 +101,17 @@ fn kick(values: &mut Values<'_>) -> KickPolicy {
     }
 }
 
+fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
+    let path = "watch.verify_every";
+    let Some(offset) = values.offset(path) else { return Some(VERIFY_EVERY) };
+    let written = values.duration(path);
+    if written.is_some_and(|every| every < LEAST_VERIFY) {
+        let least = duration::text(LEAST_VERIFY);
+        values.refuse(offset, format!("`{path}` takes at least `{least}`: each time all ticket files are looked at"));
+    }
+    written
+}
+
 fn capacity(values: &mut Values<'_>, mode: Mode) -> Capacity {
     match values.count("capacity.max_inprogress") {
         Some(written) => Capacity { max_inprogress: written.bound().map(|n| n as usize) },
@@ -121,6 +138,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
             config.capacity.max_inprogress.map_or_else(|| quoted("unlimited"), |n| n.to_string())
         }
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
+        "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.
         _ => String::new(),
     };

@@ -115,7 +115,7 @@ root = "x"
 "#
     ), @r"
     1:1 `mode` stands outside of any section; it belongs in `[dispatch]`
-    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates
+    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, watch
     3:2 unknown section `[kik]`; did you mean `[kick]`?
     5:1 unknown key `max_item` in `[kick]`; did you mean `max_items`?
     6:1 `mode` does not belong in `[kick]` but in `[dispatch]`
@@ -123,7 +123,7 @@ root = "x"
     8:1 unknown key `weather` in `[kick]`; its keys are max_items, max_per_hour, max_attempts, reoffer_idle
     9:2 unknown section `[dispach]`; did you mean `[dispatch]`?
     10:2 unknown section `[claim]`; the nearest is `[claims]`, which this version does not act on yet
-    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates
+    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, watch
     12:3 `tickets` is a section: write `[tickets]`, and its keys on the lines below it
     ");
     insta::assert_snapshot!(check("tickets = 'tickets'\nmax_itms = 3\n"), @r"
@@ -150,7 +150,6 @@ ttl = "90m"
 [agents]
 [alerts]
 [writes]
-[watch]
 [http]
 listen = "127.0.0.1:7420"
 "#
@@ -164,8 +163,7 @@ listen = "127.0.0.1:7420"
     13:2 this version of yoi does not act on `[agents]` yet; remove it
     14:2 this version of yoi does not act on `[alerts]` yet; remove it
     15:2 this version of yoi does not act on `[writes]` yet; remove it
-    16:2 this version of yoi does not act on `[watch]` yet; remove it
-    17:2 this version of yoi does not act on `[http]` yet; remove it
+    16:2 this version of yoi does not act on `[http]` yet; remove it
     ");
 }
 
@@ -380,4 +378,13 @@ fn a_file_that_is_none() {
     std::fs::write(workspace.path().join(FILE), "[kick]\nmax_item = 1\nmode = 'pull'\n").unwrap();
     let problems = load().unwrap_err().to_string();
     assert_eq!(problems.matches(".yoi/config.toml:").count(), 2, "each with its path: {problems}");
+}
+
+#[test]
+fn how_often_files_are_compared() {
+    let every = |text: &str| parse(text).map(|config| config.verify_every);
+    assert_eq!(every(""), Ok(Some(TimeDelta::minutes(10))));
+    assert_eq!(every("[watch]\nverify_every = '1h'\n"), Ok(Some(TimeDelta::hours(1))));
+    assert_eq!(every("[watch]\nverify_every = 'off'\n"), Ok(None));
+    insta::assert_snapshot!(check("[watch]\nverify_every = '10ms'\n"), @"2:1 `watch.verify_every` takes at least `1s`: each time all ticket files are looked at");
 }

@@ -6,6 +6,7 @@
 mod history;
 mod launch;
 mod obstacle;
+mod operation;
 mod perform;
 mod run;
 mod start;
@@ -20,16 +21,18 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use history::History;
+pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
+use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
-use crate::domain::facts::{PodId, ProcessIdentity};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Processes, StateFolder, Tickets};
+use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Tickets};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -39,12 +42,18 @@ pub enum Message {
     Everything(Option<String>),
     /// The git directory changed.
     Git,
+    /// All files were compared with what was last read of them.
+    Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's process ended.
     TurnEnded(KickId, TurnOutcome),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
+    /// A probe of the main worktree that took long has its answer.
+    Probed(Dirty),
+    /// The configuration may have changed.
+    Reload,
     /// End.
     Stop(Stop),
 }
@@ -90,9 +99,7 @@ pub struct About {
     /// Its socket.
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
-    pub watcher: Option<Arc<dyn Fn() -> String + Send + Sync>>,
-    /// What is in the way from the start: an untrusted command, say.
-    pub obstacles: Vec<String>,
+    pub watcher: Option<Arc<dyn Notices>>,
 }
 
 /// The owner of one workspace's state.
@@ -114,6 +121,12 @@ pub struct Host {
     /// Until when an adopted turn may run: nobody else keeps its time.
     adopted_until: Option<Timestamp>,
     history: History,
+    settings: Settings,
+    reread: Reread,
+    /// Names a new session.
+    sessions: Box<dyn Fn() -> String + Send>,
+    settings_trouble: Option<String>,
+    folder_trouble: Option<String>,
     failed_deliveries: u64,
     started: Timestamp,
     about: About,
@@ -160,6 +173,11 @@ impl Host {
     /// What is kept of the past.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Why the ticket folder could not be read when that was last tried, in words.
+    pub fn folder_trouble(&self) -> Option<&str> {
+        self.folder_trouble.as_deref()
     }
 
     /// What stands in the way of reading and writing ticket files.

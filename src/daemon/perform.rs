@@ -1,6 +1,8 @@
 //! Carries out effects through the ports; each answer is the next event. Makes no choices.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread;
 
 use super::{Host, Message};
 use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, TurnOutcome};
@@ -31,6 +33,8 @@ impl Host {
         match effect {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
+            Effect::Compare => self.compare(events),
+            Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
             Effect::StampQueued { .. } => self.stamp(effect, events),
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
@@ -85,9 +89,30 @@ impl Host {
             return;
         }
         match self.ports.tickets.scan() {
-            Ok(entries) => events.push_back(Event::FilesRead { entries, full: true }),
+            Ok(entries) => {
+                self.folder_trouble = None;
+                events.push_back(Event::FilesRead { entries, full: true });
+            }
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
-            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+            Err(error) => {
+                tracing::warn!(%error, "the ticket folder cannot be read");
+                self.folder_trouble = Some(error.to_string());
+            }
+        }
+    }
+
+    /// On a thread of its own: a slow file system must not hold up anything else.
+    fn compare(&mut self, events: &mut VecDeque<Event>) {
+        if self.conclusions_are_put_off() {
+            return events.push_back(Event::Compared(None));
+        }
+        let (tickets, mail) = (Arc::clone(&self.ports.tickets), self.mail.clone());
+        let walk = move || {
+            let found = tickets.differences().map_err(|error| error.to_string());
+            let _ = mail.send(Message::Compared(found));
+        };
+        if let Err(error) = thread::Builder::new().name("yoi compare".into()).spawn(walk) {
+            events.push_back(Event::Compared(Some(Err(format!("no thread could be started: {error}")))));
         }
     }
 

@@ -16,6 +16,8 @@ pub enum Stop {
     Asked,
     /// Its lock file is no longer the one it holds.
     LockLost,
+    /// Settings changed that only a fresh start takes.
+    Reopen,
 }
 
 /// The longest sleep; a due time further away is slept towards in several steps, so that a sleep of the whole machine
@@ -81,9 +83,15 @@ impl Host {
         }
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
+            Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
             Message::Visit(visit) => visit(self),
+            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
+            Message::Reload => {
+                // What is wrong is kept, and shown.
+                let _ = self.reload();
+            }
             // None is left among those that wait, but taken it would be as good as any.
             hint @ (Message::Paths(_) | Message::Everything(_) | Message::Git) => {
                 let mut hints = Hints::default();
@@ -121,8 +129,11 @@ impl Host {
             self.end_turn();
         }
         let at = self.now();
-        let data =
-            json!({"why": match why { Stop::Asked => "asked to", Stop::LockLost => "its lock file was replaced" }});
+        let data = json!({"why": match why {
+            Stop::Asked => "asked to",
+            Stop::LockLost => "its lock file was replaced",
+            Stop::Reopen => "it starts anew, to take settings that everything rests on",
+        }});
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
         // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
         if why == Stop::LockLost {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::{About, Command, History, Host, Message, Ports};
+use super::{About, History, Host, Message, Ports, Reread, Settings};
 use chrono::TimeDelta;
 
 use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
@@ -14,14 +14,12 @@ use crate::ports::Entry;
 
 /// What a host is begun with.
 pub struct Beginning {
-    /// Settings.
-    pub policy: Policy,
-    /// Whether an Orchestrator can be reached, and if not, why.
-    pub reach: Reach,
-    /// How it is run.
-    pub command: Option<Command>,
-    /// The id of the session that begins.
-    pub session: String,
+    /// As they are now.
+    pub settings: Settings,
+    /// Reads them again.
+    pub reread: Reread,
+    /// Names a new session.
+    pub sessions: Box<dyn Fn() -> String + Send>,
 }
 
 /// What a command's own host starts from.
@@ -50,13 +48,14 @@ impl Host {
         if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
-        let timeout = beginning.command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
+        let Settings { policy, reach, command, .. } = beginning.settings.clone();
+        let timeout = command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
         let adopted_until = adopted.as_ref().zip(timeout).map(|(turn, timeout)| turn.since + timeout);
         let start = Start {
-            dirty: probe(&ports, &beginning.policy),
-            policy: beginning.policy,
-            reach: beginning.reach,
-            session: beginning.session,
+            dirty: probe(&ports, &policy),
+            policy,
+            reach,
+            session: (beginning.sessions)(),
             files,
             recorded_at: recorded.as_ref().map(|r| r.at),
             recorded: recorded.map(|r| r.seen),
@@ -68,7 +67,7 @@ impl Host {
         };
         // From here on this workspace has been watched once, whatever tickets it has.
         history.save_seen(Vec::new(), now);
-        let mut host = Self::new(ports, history, beginning.command, (mail, inbox));
+        let mut host = Self::new(ports, history, beginning, (mail, inbox));
         host.resident = true;
         host.about = about;
         host.adopted_until = adopted_until;
@@ -77,16 +76,18 @@ impl Host {
     }
 
     /// The host of one command, in process: the same engine, no Orchestrator, nothing done on its own.
-    pub fn once(policy: Policy, ports: Ports, history: History, found: Found) -> io::Result<Self> {
+    pub fn once(settings: Settings, ports: Ports, history: History, found: Found) -> io::Result<Self> {
         let files = match found {
             Found::All => ports.tickets.scan()?,
             Found::Only(files) => files,
         };
         let (pods, ended_pods) = registered_pods(&ports);
+        let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
+        let policy = settings.policy.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
-            reach: Reach::No("the daemon is not running (start it with `yoi up`)".into()),
+            reach,
             session: String::new(),
             files,
             recorded: None,
@@ -97,7 +98,10 @@ impl Host {
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
         };
-        let mut host = Self::new(ports, history, None, mpsc::channel());
+        let same = settings.clone();
+        let beginning =
+            Beginning { settings, reread: Box::new(move || Ok(same.clone())), sessions: Box::new(String::new) };
+        let mut host = Self::new(ports, history, beginning, mpsc::channel());
         let now = host.now();
         // What a daemon would do at its start is a daemon's to do.
         drop(host.engine.step(Event::Started(Box::new(start)), now));
@@ -107,14 +111,18 @@ impl Host {
     fn new(
         ports: Ports,
         history: History,
-        command: Option<Command>,
+        beginning: Beginning,
         (mail, inbox): (Sender<Message>, Receiver<Message>),
     ) -> Self {
         let now = (ports.clock)();
         Self {
             engine: Engine::new(now),
             ports,
-            command,
+            command: beginning.settings.command.clone(),
+            settings: beginning.settings,
+            reread: beginning.reread,
+            sessions: beginning.sessions,
+            settings_trouble: None,
             inbox,
             mail,
             waiting: VecDeque::new(),
@@ -126,6 +134,7 @@ impl Host {
             turn: None,
             adopted_until: None,
             history,
+            folder_trouble: None,
             failed_deliveries: 0,
             started: now,
             about: super::About::default(),

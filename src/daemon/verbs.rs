@@ -1,6 +1,7 @@
 //! The verbs that write ticket files: read fresh, decide by the core, compare and swap, tell the engine. One path for
 //! the daemon and for a command's own host.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::accept::{Way, acceptable};
@@ -8,7 +9,7 @@ use crate::domain::classify::clock;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
-use crate::domain::lifecycle::{plan_move, settable};
+use crate::domain::lifecycle::{plan_move, queue_stamp, settable};
 use crate::domain::policy::DirtyGate;
 use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
@@ -37,6 +38,15 @@ impl From<EditError> for VerbError {
             other => VerbError::Edit(other),
         }
     }
+}
+
+/// Somebody who is just accepting holds it for moments.
+fn no_accept_lock(error: &io::Error) -> VerbError {
+    if error.kind() == io::ErrorKind::TimedOut {
+        let refusal = Refusal::new(format!("another process is just accepting a ticket: {error}"));
+        return Refusal { passing: true, ..refusal.hint("try again") }.into();
+    }
+    VerbError::Failed(format!("the accept lock could not be taken: {error}"))
 }
 
 impl From<Refusal> for VerbError {
@@ -116,8 +126,7 @@ impl Host {
     /// Accepts a ticket: under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
     pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Moved, Acceptance), VerbError> {
         let path = self.writable(&request.id)?;
-        let lock = self.ports.state.accept_lock();
-        let _lock = lock.map_err(|error| VerbError::Failed(format!("the accept lock could not be taken: {error}")))?;
+        let _lock = self.ports.state.accept_lock().map_err(|error| no_accept_lock(&error))?;
         self.freshen(&path)?;
         let now = self.now();
         let before = self.engine.backlog().get(&request.id).cloned();
@@ -145,6 +154,26 @@ impl Host {
         let (before, after) = self.ports.tickets.edit(&path, &mut |_| Ok(changes.to_vec()))?;
         self.written(after.clone(), actor);
         Ok((before, after))
+    }
+
+    /// Stamps every queued ticket that has no `queued_at`. Returns them as they read now.
+    pub fn stamp_unstamped(&mut self, by: &str) -> Result<Vec<Ticket>, VerbError> {
+        self.refuse_while_obstructed()?;
+        let backlog = self.engine.backlog();
+        let queued = backlog.queued().iter().filter_map(|id| backlog.get(id));
+        let unstamped: Vec<_> = queued.filter(|t| t.stamps.queued_at.is_none()).map(|t| t.path.clone()).collect();
+        let mut stamped = Vec::new();
+        for path in unstamped {
+            let now = self.now();
+            let mut stamp = |fresh: &Ticket| match fresh.stamps.queued_at {
+                None => Ok(queue_stamp(fresh, by, now, true, now)),
+                Some(_) => Ok(Vec::new()),
+            };
+            let (_, after) = self.ports.tickets.edit(&path, &mut stamp)?;
+            self.written(after.clone(), Actor::Somebody(by.to_owned()));
+            stamped.push(after);
+        }
+        Ok(stamped)
     }
 
     /// Creates a ticket file. Returns it as it reads.

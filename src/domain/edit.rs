@@ -2,10 +2,11 @@
 //!
 //! Must not know: bytes, files, how a line is patched (that is `text`). DESIGN.md 2.3.
 
+use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
 /// One key's change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Change {
     /// The key has this value afterwards; it is inserted where it is missing.
     Set(String, Value),

@@ -80,13 +80,13 @@ pub struct Ledger {
     pub shown_gated: BTreeSet<TicketId>,
     /// When a `panel_open` last presented seen items.
     pub panel_presented_at: Option<Timestamp>,
-    reached: BTreeMap<TicketId, Reached>,
-    attempts: BTreeMap<(TicketId, Attempt), u32>,
-    rounds: BTreeMap<TicketId, u32>,
+    pub(super) reached: BTreeMap<TicketId, Reached>,
+    pub(super) attempts: BTreeMap<(TicketId, Attempt), u32>,
+    pub(super) rounds: BTreeMap<TicketId, u32>,
     /// How many turns brought tickets into the queue, in a row without a change by somebody else.
-    self_made: u32,
+    pub(super) self_made: u32,
     /// Those beyond the bound: nothing that becomes of them is progress.
-    barren: BTreeSet<TicketId>,
+    pub(super) barren: BTreeSet<TicketId>,
 }
 
 impl Ledger {

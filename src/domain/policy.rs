@@ -101,4 +101,6 @@ pub struct Policy {
     pub capacity: Capacity,
     /// The dirty-workspace gate.
     pub dirty_workspace: DirtyGate,
+    /// How often all files are compared with what was last read of them; None: never.
+    pub verify_every: Option<TimeDelta>,
 }

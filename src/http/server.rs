@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
@@ -31,16 +32,27 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How many records one look at the store hands over.
 const CHUNK: usize = 500;
 
+/// Measures what `status` is to say of the watcher.
+pub type Measure = Arc<dyn Fn() + Send + Sync>;
+
 /// Listens on the socket, and serves until the process ends. A file left there by a killed daemon is replaced: the
 /// caller holds the daemon's lock. When told to look, and another file or none lies there, the socket is made anew;
 /// `bound` is called each time that it was made.
-pub async fn serve(socket: &Path, mail: Sender<Message>, look: &Notify, bound: impl Fn()) -> io::Result<()> {
+/// `measure` is called before the status is asked for, on a thread that may wait.
+pub async fn serve(
+    socket: &Path,
+    mail: Sender<Message>,
+    measure: Measure,
+    look: &Notify,
+    bound: impl Fn(),
+) -> io::Result<()> {
     let router = Router::new()
         .route("/healthz", get(|| async { Json(json!({"ok": true})) }))
         .route("/api/requests", post(requests))
         .route("/api/lifecycle/{boundary}", post(lifecycle))
         .route("/api/events", get(events))
         .route("/api/stop", post(stop))
+        .layer(Extension(measure))
         .with_state(mail);
     loop {
         let (listener, ours) = bind(socket)?;
@@ -105,8 +117,15 @@ fn answer(result: Result<Value, Failure>) -> Response {
     }
 }
 
-async fn requests(State(mail): State<Sender<Message>>, body: Json<Request>) -> Response {
-    let Json(request) = body;
+async fn requests(
+    State(mail): State<Sender<Message>>,
+    Extension(measure): Extension<Measure>,
+    Json(request): Json<Request>,
+) -> Response {
+    // Here, because it takes as long as the watcher does: the host's thread has other things to do meanwhile.
+    if request == Request::Status && tokio::task::spawn_blocking(move || measure()).await.is_err() {
+        tracing::error!("the watcher's lag could not be measured");
+    }
     answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
 }
 

@@ -3,6 +3,7 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod notices;
 pub mod processes;
 pub mod state_folder;
 pub mod store;
@@ -10,8 +11,9 @@ pub mod tickets;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
+pub use notices::{Lag, Notices, Noticing};
 pub use processes::{Launch, Launched, Processes};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
-pub use tickets::{EditError, Entry, Tickets};
+pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use worktree::{MainWorktree, Obstacle};

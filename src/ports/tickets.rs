@@ -4,9 +4,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use crate::domain::backlog::Entry;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
+use crate::domain::finding::Finding;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId};
 use crate::text::keys::KeyMap;
@@ -53,6 +56,28 @@ pub enum EditError {
     },
 }
 
+/// What is looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reviewing<'p> {
+    /// All that is remembered: at the start of a daemon.
+    Everything,
+    /// Every ticket of which a displaced text is kept.
+    Due,
+    /// These files: they were noticed to have changed.
+    Paths(&'p [PathBuf]),
+    /// What this process edited: nobody may look again soon.
+    Own,
+}
+
+/// What came of looking again.
+#[derive(Clone, Debug, Default)]
+pub struct Review {
+    /// What came to light.
+    pub findings: Vec<Finding>,
+    /// When to look again; None: nothing is kept.
+    pub again_in: Option<Duration>,
+}
+
 /// The ticket folder (DESIGN.md 2). One implementation: `adapters::ticket_folder`.
 pub trait Tickets: Send + Sync {
     /// Reads every file at any depth, sorted by path; leaves out what is [`Entry::NotATicket`].
@@ -61,6 +86,10 @@ pub trait Tickets: Send + Sync {
 
     /// Reads one file anew. `path` is relative to the workspace.
     fn read(&self, path: &Path) -> Entry;
+
+    /// Where the disk differs from what [`Tickets::scan`] and [`Tickets::read`] last saw, found without opening a file
+    /// (by size, times and inode). Takes no lock that reading waits for. An error where nothing was kept to compare with.
+    fn differences(&self) -> io::Result<Differences>;
 
     /// The whole file's text, for showing.
     fn text(&self, path: &Path) -> io::Result<String>;
@@ -74,6 +103,25 @@ pub trait Tickets: Send + Sync {
         path: &Path,
         decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
     ) -> Result<(Ticket, Ticket), EditError>;
+
+    /// As [`Tickets::edit`], for what yoi writes by itself: stamps and labels that nobody asked for.
+    fn stamp(
+        &self,
+        path: &Path,
+        decide: &mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>,
+    ) -> Result<(Ticket, Ticket), EditError> {
+        self.edit(path, decide)
+    }
+
+    /// The mark of an editor that has this file open or has not saved it (`.t-1.md.swp`), if there is one.
+    fn editor_on(&self, _path: &Path) -> Option<String> {
+        None
+    }
+
+    /// Looks again at what edits displaced, and at what became of acknowledged changes (DESIGN.md 2.3).
+    fn review(&self, _which: Reviewing<'_>) -> Review {
+        Review::default()
+    }
 
     /// The names that the files use for the lifecycle.
     fn keys(&self) -> &KeyMap;

@@ -12,6 +12,8 @@ pub mod draft;
 pub mod duration;
 mod explain;
 pub mod keys;
+pub mod lineage;
+pub mod merge;
 mod outline;
 pub mod patch;
 mod plain;

@@ -105,7 +105,9 @@ fn is_plain_text(yaml: &str) -> bool {
     let ascii = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     let letter =
         |c: char| !matches!(c, '\u{80}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
-    yaml.bytes().all(|byte| ascii(byte) || byte >= 0x80) && (yaml.is_ascii() || yaml.chars().all(letter))
+    // To the end in any case: without a way out a processor looks at many bytes at once.
+    yaml.bytes().fold(true, |plain, byte| plain & (ascii(byte) | (byte >= 0x80)))
+        && (yaml.is_ascii() || yaml.chars().all(letter))
 }
 
 /// Takes in one line; None where it leaves a doubt.
@@ -198,9 +200,16 @@ fn scalar(written: &str, place: Place, may_stand: fn(&str) -> bool) -> Option<Sc
     Some(Scalar { text, sort, place })
 }
 
-/// Whether an unquoted text after a key, or after a dash, is one whole value.
+/// Whether an unquoted text after a key, or after a dash, is one whole value: no `: `, ` #` or colon at its end.
 fn in_block(text: &str) -> bool {
-    !text.contains(": ") && !text.contains(" #") && !text.ends_with(':')
+    let mut last = b'-';
+    for byte in text.bytes() {
+        if (last == b':' && byte == b' ') || (last == b' ' && byte == b'#') {
+            return false;
+        }
+        last = byte;
+    }
+    last != b':'
 }
 
 /// The same in brackets, where more characters mean something.

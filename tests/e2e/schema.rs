@@ -111,6 +111,8 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("status", ""),
         ("events", ""),
         ("pod list", ""),
+        ("pause", "--reason later"),
+        ("resume", ""),
         ("move", "b done"),
         ("accept", "d"),
         ("move", "d done"),

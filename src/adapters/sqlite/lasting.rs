@@ -36,9 +36,9 @@ impl LastingStore {
         Self { path: path.to_path_buf(), opened: RefCell::new(None) }
     }
 
-    /// Whether it can be opened, and what is in it is whole.
+    /// Whether it can be opened, and what is in it is whole; one that is not there yet is.
     pub fn check(&self) -> Result<(), StoreError> {
-        self.with(|store| store.check())
+        self.read(SqliteStore::check)
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut SqliteStore) -> Result<T, StoreError>) -> Result<T, StoreError> {

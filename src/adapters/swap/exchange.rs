@@ -8,71 +8,144 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::super::files;
+use super::super::kept::{Journal, Look};
+use crate::domain::ticket::Digest;
+use crate::text::lineage::Made;
+use crate::text::merge::{CameOut, Edit};
 
 /// A file name may have this many bytes.
 const MAX_NAME: usize = 255;
 
-/// What came of one exchange.
-pub(super) enum Outcome {
-    /// The expected text was there; ours is in its place and on disk.
-    Done,
-    /// Ours is in place, and this other text was there before: it is the newest.
-    Displaced(Vec<u8>),
-    /// Ours is not in place, because this other text is there now.
-    Changed(Vec<u8>),
-}
-
-/// One file that is being edited, with the texts that came out of it and are not yet known to be safe.
+/// One file that is being edited.
 pub(super) struct Place<'p> {
     path: &'p Path,
     folder: &'p Path,
-    displaced: Vec<NamedTempFile>,
+    own: bool,
+    journal: &'p mut Journal,
+    /// The exchange on whose outcome the next one is made.
+    follows: Option<String>,
+    /// The one before it.
+    former: Option<String>,
+    /// Where what came out last lies, if it is to be put back.
+    last: Option<PathBuf>,
+    /// What comes out next is to be kept for good.
+    doubtful: bool,
 }
 
 impl<'p> Place<'p> {
-    pub(super) fn new(path: &'p Path, folder: &'p Path) -> Self {
-        Self { path, folder, displaced: Vec::new() }
+    pub(super) fn new(path: &'p Path, folder: &'p Path, own: bool, journal: &'p mut Journal) -> Self {
+        Self { path, folder, own, journal, follows: None, former: None, last: None, doubtful: false }
     }
 
-    /// Puts `ours` in place and says what was there. After an error nothing that came out is deleted.
-    pub(super) fn exchange(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<Outcome> {
-        self.try_exchange(expected, ours).map_err(|error| self.kept_in(error))
+    /// What is put is made of what was written into the displaced text of this exchange.
+    pub(super) fn following(self, name: &str) -> Self {
+        Self { follows: Some(name.to_owned()), ..self }
     }
 
-    fn try_exchange(&mut self, expected: &[u8], ours: &[u8]) -> io::Result<Outcome> {
+    /// Puts a text, made of `base` by these edits, in place and says what was there. After an error nothing that came
+    /// out is deleted.
+    pub(super) fn put(
+        &mut self,
+        (base, expected, ours): (&[u8], &[u8], &[u8]),
+        edits: Vec<Edit>,
+    ) -> io::Result<CameOut> {
         rustix::fs::access(self.path, Access::WRITE_OK)?;
         let temporary = self.write(ours, &fs::metadata(self.path)?)?;
-        match rustix::fs::renameat_with(CWD, temporary.path(), CWD, self.path, RenameFlags::EXCHANGE) {
-            Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.rename(temporary, expected),
-            Err(error) => return Err(error.into()),
+        let name = self.begin(temporary.path(), (base, expected, ours), edits)?;
+        match self.swap(temporary.path()) {
+            Ok(()) => {
+                let path = temporary.into_temp_path().keep().map_err(|kept| kept.error)?;
+                self.came_out(name, path, expected).map_err(|error| self.kept_in(&error))
+            }
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                let renamed = self.rename(temporary, expected);
+                match &renamed {
+                    Ok(CameOut::Expected) => self.journal.came_out(&name, Look::of(expected)),
+                    _ => self.journal.void(&name),
+                }
+                renamed
+            }
+            Err(errno) => {
+                self.journal.void(&name);
+                Err(errno.into())
+            }
         }
-        let came_out = temporary.path().to_owned();
-        self.displaced.push(temporary);
-        let theirs = files::read_whole(&came_out)?;
+    }
+
+    /// Puts what came out last, and reads `newest`, back itself, and says what was there.
+    pub(super) fn put_back(&mut self, newest: &[u8], expected: &[u8]) -> io::Result<CameOut> {
+        let Some(last) = self.last.clone() else { return Err(io::Error::other("nothing came out of the file")) };
+        let name = self.begin(&last, (newest, expected, newest), Vec::new())?;
+        if let Err(errno) = self.swap(&last) {
+            self.journal.void(&name);
+            return Err(self.kept_in(&errno.into()));
+        }
+        self.came_out(name, last, expected).map_err(|error| self.kept_in(&error))
+    }
+
+    fn begin(
+        &mut self,
+        beside: &Path,
+        (base, expected, placed): (&[u8], &[u8], &[u8]),
+        edits: Vec<Edit>,
+    ) -> io::Result<String> {
+        let made = Made {
+            name: ulid::Ulid::generate().to_string().to_lowercase(),
+            at: chrono::Utc::now(),
+            follows: self.follows.clone(),
+            base: Digest::of(base),
+            expected: Digest::of(expected),
+            placed: Digest::of(placed),
+            edits,
+            own: self.own,
+            dealt_with: None,
+            told: false,
+        };
+        let name = made.name.clone();
+        self.journal.begin(made, beside)?;
+        Ok(name)
+    }
+
+    fn swap(&self, other: &Path) -> Result<(), Errno> {
+        rustix::fs::renameat_with(CWD, other, CWD, self.path, RenameFlags::EXCHANGE)
+    }
+
+    fn came_out(&mut self, name: String, path: PathBuf, expected: &[u8]) -> io::Result<CameOut> {
+        let (theirs, look) = Look::at(&path)?;
         File::open(self.folder)?.sync_all()?;
-        // What earlier rounds displaced is part of what is on disk now; what this one displaced only if it was expected.
-        let kept = usize::from(theirs != expected);
-        self.displaced.drain(..self.displaced.len() - kept);
-        Ok(if kept == 0 { Outcome::Done } else { Outcome::Displaced(theirs) })
+        self.journal.came_out(&name, look);
+        self.last = Some(path);
+        if theirs == expected {
+            if self.doubtful {
+                self.journal.doubt(&name);
+            }
+            return Ok(CameOut::Expected);
+        }
+        self.former = self.follows.replace(name);
+        Ok(CameOut::Other(theirs))
+    }
+
+    /// Somebody has saved over what came out before the last, and perhaps without having seen it.
+    pub(super) fn doubt_former(&mut self) {
+        self.doubtful |= self.former.as_ref().is_some_and(|former| !self.journal.doubt(former));
     }
 
     /// Without an exchange: the file is read once more and replaced if it is still the expected one.
-    fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<Outcome> {
+    fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<CameOut> {
         let theirs = files::read_whole(self.path)?;
         if theirs != expected {
-            return Ok(Outcome::Changed(theirs));
+            return Ok(CameOut::NotPut(theirs));
         }
         temporary.persist(self.path).map_err(|error| error.error)?;
         File::open(self.folder)?.sync_all()?;
-        Ok(Outcome::Done)
+        Ok(CameOut::Expected)
     }
 
     /// The text beside the file, on disk, with the file's mode and owner.
@@ -95,25 +168,27 @@ impl<'p> Place<'p> {
         Ok(temporary)
     }
 
-    /// Leaves the displaced texts where they are, and names them.
-    pub(super) fn keep(&mut self) -> Vec<String> {
-        let kept = self.displaced.drain(..).filter_map(|file| file.into_temp_path().keep().ok());
-        kept.map(|path| path.display().to_string()).collect()
+    /// Moves what was displaced to where it is kept.
+    pub(super) fn put_away(&mut self) {
+        self.journal.put_away();
     }
 
-    fn kept_in(&mut self, error: io::Error) -> io::Error {
-        let kept = self.keep();
-        if kept.is_empty() {
-            return error;
-        }
-        io::Error::new(error.kind(), format!("{error}; somebody's newest text is kept in {}", kept.join(", ")))
+    fn kept_in(&mut self, error: &io::Error) -> io::Error {
+        self.put_away();
+        let kept = self.journal.kept_paths();
+        let named = if kept.is_empty() {
+            error.to_string()
+        } else {
+            format!("{error}; somebody's newest text is kept in {}", kept.join(", "))
+        };
+        io::Error::new(error.kind(), named)
     }
 }
 
 /// `.<name>.yoi-`, cut where the whole would be too long for a file name.
 fn prefix(path: &Path) -> OsString {
     let name = path.file_name().unwrap_or_default().as_bytes();
-    let room = MAX_NAME - ".".len() - ".yoi-XXXXXX.tmp".len();
+    let room = MAX_NAME - ".".len() - ".yoi-XXXXXX.conflict".len();
     let mut prefix = vec![b'.'];
     prefix.extend_from_slice(&name[..name.len().min(room)]);
     prefix.extend_from_slice(b".yoi-");

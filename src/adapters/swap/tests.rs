@@ -8,6 +8,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::domain::edit::Change;
+
+fn edit<R>(path: &Path, decide: Decide<'_, R>) -> Result<Swapped, SwapError<R>> {
+    edit_alone(path, decide).map(|(swapped, found)| {
+        assert_eq!(found, []);
+        swapped
+    })
+}
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -88,17 +96,32 @@ fn what_somebody_saved_in_between_is_kept_and_edited() {
 #[test]
 fn several_saves_in_a_row_are_each_the_newest() {
     let bench = Bench::new(&ticket("ready", "0\n"));
-    let texts = [ticket("ready", "1\n"), ticket("ready", "2\n"), ticket("ready", "3\n")];
+    let texts = [ticket("ready", "1\n"), ticket("ready", "1\n2\n"), ticket("ready", "1\n2\n3\n")];
     bench.set_state_while(&[&texts[0], &texts[1], &texts[2]]).unwrap();
-    assert_eq!(bench.text(), ticket("queued", "3\n"));
+    assert_eq!(bench.text(), ticket("queued", "1\n2\n3\n"));
     assert_eq!(bench.names(), ["t.md"]);
+}
+
+/// The second may have read our text, in which the first one's was not yet: the first is not lost.
+#[test]
+fn what_was_saved_over_between_our_exchanges_is_kept_for_good() {
+    let bench = Bench::new(&ticket("ready", "0\n"));
+    let mut saves = [ticket("ready", "1\n"), ticket("ready", "2\n")].into_iter();
+    let (_, found) = edit_alone(&bench.file, &mut |_| {
+        saves.next().into_iter().for_each(|text| bench.save(&text));
+        Ok::<_, Infallible>(vec![Change::text("state", "queued")])
+    })
+    .unwrap();
+    assert_eq!(bench.text(), ticket("queued", "2\n"));
+    let [Found::Conflict { kept, .. }] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(fs::read_to_string(kept).unwrap(), ticket("ready", "1\n"));
 }
 
 #[test]
 fn the_same_key_changed_in_between_is_a_conflict_and_nothing_of_the_edit_is_kept() {
     let bench = Bench::new(&ticket("ready", "b\n"));
     match bench.set_state_while(&[&ticket("done", "theirs\n")]) {
-        Err(SwapError::Conflict { key, theirs, ours }) => {
+        Err(SwapError::Conflict(Clash { key, theirs, ours })) => {
             assert_eq!((key.as_str(), theirs.as_str(), ours.as_str()), ("state", "done", "queued"));
         }
         other => panic!("{other:?}"),

@@ -3,13 +3,14 @@
 //!
 //! Must not know: what a file says.
 
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, ErrorKind};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use super::super::files;
 use super::TicketFolder;
 use super::layout::{self, ITEM};
 use crate::domain::ticket::Diagnostic;
@@ -43,9 +44,13 @@ impl TicketFolder {
         let Listing { mut files, failed, .. } = self.walk()?;
         // As bytes: comparing paths part by part is slow.
         files.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-        let mut entries = in_parallel(files, |path| match self.read_at(&self.workspace.join(&path), &path) {
-            Entry::NotATicket | Entry::Absent => None,
-            entry => Some((path, entry)),
+        let workspace = File::open(&self.workspace)?;
+        let mut entries = in_parallel(files, |path| {
+            let read = files::read_from(&workspace, &path);
+            match self.entry_of(read, &self.workspace.join(&path), &path) {
+                Entry::NotATicket | Entry::Absent => None,
+                entry => Some((path, entry)),
+            }
         });
         // What is not there was removed while we looked.
         let failed = failed.into_iter().filter(|(_, error)| error.kind() != ErrorKind::NotFound);

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::domain::ticket::State;
 
 struct Bench {
     _dir: tempfile::TempDir,

@@ -5,7 +5,7 @@
 //!
 //! Must not know: what a notice is for.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -14,7 +14,7 @@ use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _}
 use walkdir::WalkDir;
 
 use super::Shared;
-use super::sorting::{Pile, Places, is_foreign_folder};
+use super::sorting::{ITEM, Pile, Places, is_foreign_folder};
 
 /// Why the kernel cannot report changes here, in words that continue "because".
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct CannotWatch(pub(super) String);
 pub(super) struct Armed {
     watcher: RecommendedWatcher,
     places: Places,
-    /// The ticket folder and every folder below it, whether or not it may be read.
-    folders: BTreeSet<PathBuf>,
+    /// The ticket folder and every folder below it, whether or not it may be read; and whether there is an `item.md`.
+    folders: BTreeMap<PathBuf, bool>,
 }
 
 impl Armed {
@@ -39,7 +39,7 @@ impl Armed {
         };
         let config = Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
-        let mut armed = Self { watcher, places, folders: BTreeSet::new() };
+        let mut armed = Self { watcher, places, folders: BTreeMap::new() };
         armed.root()?;
         armed.git()?;
         Ok(armed)
@@ -47,14 +47,22 @@ impl Armed {
 
     /// Whether the ticket folder is there and watched; while it is not, it must be looked for.
     pub(super) fn complete(&self) -> bool {
-        self.folders.contains(&self.places.tickets)
+        self.folders.contains_key(&self.places.tickets)
+    }
+
+    /// How many folders of tickets are watched.
+    pub(super) fn folders(&self) -> usize {
+        self.folders.len()
     }
 
     /// Sets again what the pile says is needed. Returns why everything has to be read, if it has.
-    pub(super) fn rearm(&mut self, pile: Pile) -> Result<Option<String>, CannotWatch> {
+    pub(super) fn rearm(&mut self, pile: Pile, shared: &Arc<Shared>) -> Result<Option<String>, CannotWatch> {
         let was_there = self.complete();
         let lost = pile.lost.is_some();
-        if pile.root || lost || !was_there {
+        if pile.root && was_there {
+            // Watches follow a folder that is moved: what happens in it then would be taken for what is here.
+            *self = Self::start(self.places.clone(), shared)?;
+        } else if pile.root || lost || !was_there {
             self.folders.clear();
             self.root()?;
         }
@@ -71,6 +79,12 @@ impl Armed {
         for folder in pile.folders {
             if self.folder(&folder)? {
                 why.get_or_insert_with(|| format!("the folder {} came, went or moved", self.named(&folder)));
+            }
+        }
+        for folder in pile.items {
+            if self.item(&folder) {
+                let named = self.named(&folder);
+                why.get_or_insert_with(|| format!("the {ITEM} of {named} came or went: what lies there belongs to it"));
             }
         }
         if pile.git_folders || lost {
@@ -90,8 +104,13 @@ impl Armed {
 
     /// One path below the ticket folder. Returns whether it is or was a folder.
     fn folder(&mut self, path: &Path) -> Result<bool, CannotWatch> {
-        let known: Vec<PathBuf> =
-            self.folders.range(path.to_path_buf()..).take_while(|folder| folder.starts_with(path)).cloned().collect();
+        let known: Vec<PathBuf> = self
+            .folders
+            .range(path.to_path_buf()..)
+            .map(|(folder, _)| folder)
+            .take_while(|f| f.starts_with(path))
+            .cloned()
+            .collect();
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
         for folder in &known {
             self.folders.remove(folder);
@@ -109,10 +128,22 @@ impl Armed {
             // The top may be a symlink to a folder, nothing below may.
             if entry.file_type().is_dir() || entry.depth() == 0 {
                 self.watch(entry.path())?;
-                self.folders.insert(entry.into_path());
+                self.folders.insert(entry.into_path(), false);
+            } else if entry.file_name() == ITEM
+                && let Some(has_item) = entry.path().parent().and_then(|folder| self.folders.get_mut(folder))
+            {
+                *has_item = true;
             }
         }
         Ok(())
+    }
+
+    /// Whether a folder has an `item.md` now and had none, or the other way round: other files there are tickets, or
+    /// are none any more. In the ticket folder itself it is a ticket like any other.
+    fn item(&mut self, folder: &Path) -> bool {
+        let there = folder.join(ITEM).symlink_metadata().is_ok();
+        let known = self.folders.get_mut(folder).filter(|_| folder != self.places.tickets);
+        known.is_some_and(|known| std::mem::replace(known, there) != there)
     }
 
     /// What yoi rests on in the git directory; `refs/yoi` at any depth, because claims are refs in it.

@@ -9,6 +9,11 @@ use std::path::{Component, Path, PathBuf};
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind};
 use notify::{Event, EventKind};
 
+use super::canary;
+
+/// The file that makes its folder a ticket's own.
+pub(super) const ITEM: &str = "item.md";
+
 /// More changed files than this in one pile are "everything": a walk is cheaper, and the pile stays small.
 const MOST_PATHS: usize = 5_000;
 
@@ -24,6 +29,8 @@ pub(super) struct Places {
     pub(super) above: Vec<PathBuf>,
     /// Git's common directory.
     pub(super) git: Option<PathBuf>,
+    /// The workspace.
+    pub(super) workspace: PathBuf,
 }
 
 impl Places {
@@ -37,7 +44,7 @@ impl Places {
         let tickets = plain(&workspace.join(&named));
         let above = tickets.ancestors().skip(1).take_while(|up| up.starts_with(&workspace)).map(Path::to_path_buf);
         let above = above.collect();
-        Self { tickets, named, above, git: git.map(absolute) }
+        Self { tickets, named, above, git: git.map(absolute), workspace }
     }
 
     /// The folder itself, or one whose fate it shares.
@@ -65,12 +72,17 @@ pub(super) struct Pile {
     pub(super) git: bool,
     /// A folder in git that is, or should be, watched came or went.
     pub(super) git_folders: bool,
+    /// Folders whose `item.md` came, went or was replaced, absolute.
+    pub(super) items: BTreeSet<PathBuf>,
+    /// The watcher's own canary was seen.
+    pub(super) canary: bool,
 }
 
 impl Pile {
     pub(super) fn is_empty(&self) -> bool {
-        let Self { paths, folders, root, lost, git, git_folders } = self;
-        paths.is_empty() && folders.is_empty() && lost.is_none() && !(*root || *git || *git_folders)
+        let Self { paths, folders, root, lost, git, git_folders, items, canary } = self;
+        let flags = *root || *git || *git_folders || *canary;
+        paths.is_empty() && folders.is_empty() && items.is_empty() && lost.is_none() && !flags
     }
 
     /// Adds what one event amounts to.
@@ -87,7 +99,7 @@ impl Pile {
         }
     }
 
-    fn lose(&mut self, why: String) {
+    pub(super) fn lose(&mut self, why: String) {
         self.lost = Some(why);
         self.git = true;
     }
@@ -110,12 +122,17 @@ impl Pile {
         if touch != Touch::Folder && path.file_name().is_some_and(is_ticket_file) {
             self.paths.insert(places.named.join(inside));
         }
+        if touch != Touch::Content && path.file_name().is_some_and(|name| name == ITEM) {
+            self.items.extend(path.parent().map(Path::to_path_buf));
+        }
+        self.canary |= inside.as_os_str() == canary::NAME;
         if matches!(touch, Touch::Folder | Touch::Place) {
             self.folders.insert(path);
         }
         if self.paths.len().max(self.folders.len()) > MOST_PATHS {
             self.paths.clear();
             self.folders.clear();
+            self.items.clear();
             self.lose(format!("more than {MOST_PATHS} paths changed at once"));
         }
     }

@@ -1,6 +1,8 @@
 //! The watcher on a real folder. Nothing sleeps: every action is followed by a sentinel file, and what came before the
 //! sentinel's notice is what the action caused.
 
+mod proof;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -291,23 +293,6 @@ fn an_overflow_and_an_error_are_everything() {
         pile.sort(&places, event);
         assert!(pile.lost.is_some() && pile.git);
     }
-}
-
-#[test]
-fn where_the_kernel_reports_nothing_a_look_is_asked_for() {
-    let root = TempDir::new().unwrap();
-    fs::create_dir_all(root.path().join(".git")).unwrap();
-    let places = Places::new(root.path(), Path::new("tickets"), Some(&root.path().join(".git")));
-    let (send, notices) = channel();
-    let why = Some("tickets lies on NFS".into());
-    let often = Duration::from_millis(5);
-    let watching = Watcher::start_with(places, why, often, move |notice| drop(send.send(notice)));
-    let scene = Scene { root, watching, notices, folder: "tickets".into(), sentinels: 0 };
-    assert_eq!(scene.watching.backend().to_string(), "polling: tickets lies on NFS");
-    let seen = scene.until(|seen| seen.contains("a look by the clock"));
-    assert!(!seen.contains("git"));
-    fs::write(scene.path(".git/HEAD"), "x").unwrap();
-    scene.until(|seen| seen.contains("git"));
 }
 
 #[test]

@@ -60,8 +60,17 @@ fn make_folder(root: &Path, folder: &Path) -> Result<(), CreateError> {
     fs::create_dir_all(folder).map_err(io)
 }
 
-/// Adds what is missing to `.yoi/.gitignore`.
-fn ignore(file: &Path) -> Result<(), CreateError> {
+/// What is missing in `.yoi/.gitignore`.
+pub fn not_ignored(file: &Path) -> io::Result<Vec<&'static str>> {
+    let there = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    Ok(IGNORED.into_iter().filter(|line| there.lines().all(|other| other.trim() != *line)).collect())
+}
+
+/// Adds it.
+pub fn ignore(file: &Path) -> Result<(), CreateError> {
     let io = |error| CreateError::Io { path: file.to_owned(), error };
     if file.is_symlink() {
         return Err(CreateError::Outside(file.to_owned()));
@@ -69,7 +78,7 @@ fn ignore(file: &Path) -> Result<(), CreateError> {
     let mut open = fs::File::options().read(true).append(true).create(true).open(file).map_err(io)?;
     let there = io::read_to_string(&open).map_err(io)?;
     let mut lines = vec![if there.is_empty() { "# What must not be tracked: state and worktrees." } else { "" }];
-    lines.extend(IGNORED.into_iter().filter(|line| there.lines().all(|other| other.trim() != *line)));
+    lines.extend(not_ignored(file).map_err(io)?);
     if lines.len() == 1 {
         return Ok(());
     }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::{About, Beginning, History, Host, Message, Ports, Stop};
+use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
 use crate::adapters::fakes::MemoryStore;
+use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, RunningTurn};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
@@ -33,6 +34,8 @@ pub(super) struct World {
     pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
+    /// What is written as settings now.
+    pub(super) settings: Mutex<Result<Settings, Vec<String>>>,
 }
 
 /// Fake ports are one value behind several names.
@@ -58,14 +61,15 @@ impl Bench {
             probes: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             notes_fail: Mutex::new(false),
+            settings: Mutex::new(Err(Vec::new())),
         });
         let (mail, inbox) = mpsc::channel();
-        let beginning = Beginning {
-            policy: Policy::default(),
-            reach: Reach::No("none is needed here".into()),
-            command: None,
-            session: "s".into(),
-        };
+        let reach = Reach::No("none is needed here".into());
+        let settings =
+            Settings { policy: Policy::default(), reach, command: None, obstacles: Vec::new(), listed: Vec::new() };
+        let written = Arc::clone(&world);
+        let reread = Box::new(move || written.settings.lock().unwrap().clone());
+        let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
         let clock = Arc::clone(&world);
         let fake = || Fake(Arc::clone(&world));
         let ports = Ports {
@@ -142,6 +146,10 @@ impl Tickets for Fake {
 
     fn read(&self, path: &Path) -> Entry {
         self.0.files.lock().unwrap().get(path).cloned().unwrap_or(Entry::Absent)
+    }
+
+    fn differences(&self) -> io::Result<Differences> {
+        Ok(Differences::default())
     }
 
     fn text(&self, path: &Path) -> io::Result<String> {

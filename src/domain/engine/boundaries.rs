@@ -41,15 +41,23 @@ pub fn may_kick(by: &Actor) -> Result<(), Refusal> {
     Err(refusal.hint("say what is to happen with `yoi plan`, `accept` or `await`; `yoi kick --dry-run` only looks"))
 }
 
+/// Pausing and resuming are a person's: an Orchestrator that could let itself go on would not be held by anything.
+pub fn may_pause(by: &Actor) -> Result<(), Refusal> {
+    if *by != Actor::Orchestrator {
+        return Ok(());
+    }
+    Err(Refusal::new("pausing and resuming are for people; the Orchestrator's own session may not"))
+}
+
 /// Boundaries not yet decided on, and the decision before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boundaries {
-    pending: Vec<Boundary>,
-    joined_until: Option<Timestamp>,
+    pub(super) pending: Vec<Boundary>,
+    pub(super) joined_until: Option<Timestamp>,
     pub(super) last: Option<LastDecision>,
     pub(super) last_boundary: Option<(Boundary, Timestamp)>,
     /// When a plain edit last led to a decision.
-    last_news: Option<Timestamp>,
+    pub(super) last_news: Option<Timestamp>,
     pub(super) kicks_sent: u64,
     pub(super) kicks_saved: u64,
 }

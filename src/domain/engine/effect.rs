@@ -43,6 +43,7 @@ pub enum RecordKind {
     KickSuppressed,
     TurnEnded,
     WatcherRescan,
+    WatcherMissed,
     StampFailed,
     Paused,
     Resumed,
@@ -69,6 +70,7 @@ impl RecordKind {
         RecordKind::KickSuppressed,
         RecordKind::TurnEnded,
         RecordKind::WatcherRescan,
+        RecordKind::WatcherMissed,
         RecordKind::StampFailed,
         RecordKind::Paused,
         RecordKind::Resumed,
@@ -93,6 +95,7 @@ impl RecordKind {
             RecordKind::KickSuppressed => "KICK_SUPPRESSED",
             RecordKind::TurnEnded => "TURN_ENDED",
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
+            RecordKind::WatcherMissed => "WATCHER_MISSED",
             RecordKind::StampFailed => "STAMP_FAILED",
             RecordKind::Paused => "PAUSED",
             RecordKind::Resumed => "RESUMED",
@@ -125,6 +128,10 @@ pub enum Effect {
     Read(Vec<PathBuf>),
     /// Walk the whole folder; answer `FilesRead { full: true }`.
     ReadAll,
+    /// Compare all files with what was last read of them, without waiting for it; answer `Compared`.
+    Compare,
+    /// The watcher missed something: make anew what its notices rest on.
+    DoubtWatcher,
     /// Stamp a ticket that entered the queue, by the rule of `lifecycle::queue_stamp`; answer `TicketWritten` or
     /// `StampFailed`.
     StampQueued {

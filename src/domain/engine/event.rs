@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::backlog::Entry;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
@@ -140,6 +141,9 @@ pub enum Event {
     PathsNoticed(Vec<PathBuf>),
     /// The watcher cannot say what changed, and why not; None where it never can, and a look is due by the clock.
     EverythingNoticed(Option<String>),
+    /// All files were compared with what was last read of them (or could not be; in words). None: it was not the time
+    /// for it, because git is in the middle of something.
+    Compared(Option<Result<Differences, String>>),
     /// These files were read. `full`: nothing else is there.
     FilesRead {
         /// Path and what is there.

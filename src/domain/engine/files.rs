@@ -22,16 +22,16 @@ const SECOND_LOOK: TimeDelta = TimeDelta::milliseconds(300);
 const MANY: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cooling {
-    read_at: Timestamp,
-    noticed_at: Option<Timestamp>,
-    due: Option<Timestamp>,
+pub(super) struct Cooling {
+    pub(super) read_at: Timestamp,
+    pub(super) noticed_at: Option<Timestamp>,
+    pub(super) due: Option<Timestamp>,
 }
 
 /// Which paths were read lately, which are to be read when, which are doubted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
-    cooling: BTreeMap<PathBuf, Cooling>,
+    pub(super) cooling: BTreeMap<PathBuf, Cooling>,
     /// Since when each is doubted.
     doubted: BTreeMap<PathBuf, Timestamp>,
 }
@@ -88,6 +88,11 @@ impl Files {
         self.doubted.contains_key(path)
     }
 
+    /// Whether this path was noticed, and is going to be read.
+    pub(super) fn expects(&self, path: &Path) -> bool {
+        self.cooling.get(path).is_some_and(|known| known.due.is_some())
+    }
+
     /// The next due time.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.cooling.values().filter_map(|known| known.due).min()
@@ -120,26 +125,41 @@ impl Engine {
 
     pub(super) fn everything_noticed(&mut self, why: Option<&str>, now: Timestamp) {
         // A look by the clock is no event: every two seconds one would be all that history holds.
-        if let Some(why) = why {
-            self.record(RecordKind::WatcherRescan, None, json!({"why": why}), now);
-        }
+        let Some(why) = why else { return self.look_wanted() };
+        self.verify.rescan(why, now);
+        self.record(RecordKind::WatcherRescan, None, json!({"why": why}), now);
         self.want(Effect::ReadAll);
     }
 
     pub(super) fn files_read(&mut self, entries: Vec<(PathBuf, Entry)>, full: bool, now: Timestamp) {
         let mut there = BTreeSet::new();
+        let mut missed = Vec::new();
+        if full {
+            self.verify.all_read(now);
+        }
         for (path, entry) in entries {
             if full {
                 there.insert(path.clone());
             }
+            if self.verify.was_silent(&path) && self.differs(&path, &entry) {
+                missed.push(path.clone());
+            }
             self.file_read(path, entry, now);
         }
+        self.missed(&missed, now);
         if full {
             let gone: Vec<_> =
                 self.backlog.known_paths().filter(|path| !there.contains(*path)).map(Path::to_path_buf).collect();
             for path in gone {
                 self.file_read(path, Entry::Absent, now);
             }
+        }
+    }
+
+    fn differs(&self, path: &Path, entry: &Entry) -> bool {
+        match self.backlog.at(path) {
+            Some(known) => known != entry,
+            None => !matches!(entry, Entry::Absent | Entry::NotATicket),
         }
     }
 

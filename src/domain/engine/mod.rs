@@ -18,15 +18,17 @@ mod stamps;
 mod start;
 mod timers;
 mod turns;
+mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
-pub use boundaries::{LastDecision, may_kick};
+pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use turns::{Orchestrator, Turn};
+pub use verify::WatchSummary;
 
 use super::backlog::Backlog;
 use super::facts::Facts;
@@ -52,6 +54,7 @@ pub struct Engine {
     orchestrator: Orchestrator,
     boundaries: Boundaries,
     files: Files,
+    verify: verify::Verify,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -91,6 +94,7 @@ impl Engine {
             orchestrator: Orchestrator::Idle { since: now },
             boundaries: Boundaries::default(),
             files: Files::default(),
+            verify: verify::Verify::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             held: BTreeSet::new(),
@@ -122,6 +126,7 @@ impl Engine {
             Event::Started(start) => self.start(*start, now),
             Event::PathsNoticed(paths) => self.paths_noticed(paths, now),
             Event::EverythingNoticed(why) => self.everything_noticed(why.as_deref(), now),
+            Event::Compared(found) => self.compared(found, now),
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),

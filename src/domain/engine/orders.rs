@@ -95,7 +95,10 @@ impl Engine {
             self.work_set.entry(&ticket.id).order = order;
         }
         // A plan is a decision to go on with it: a former reason to wait is over.
-        self.work_set.entry(&ticket.id).waiting = None;
+        if self.work_set.entry(&ticket.id).waiting.take().is_some() {
+            // It may be on the list again, and this is nobody else's boundary.
+            self.stirred = true;
+        }
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! What counts as progress, whose doing a change is, and what is no longer seen (DESIGN.md 5, "Seen", "Fruitless").
 
+use super::timers::{Sign, just_before};
 use super::{Actor, Engine, Orchestrator};
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -20,6 +21,14 @@ impl Engine {
         }
     }
 
+    /// Whether a change may be the doing of the work that was delegated on this very ticket: it must not buy the
+    /// Orchestrator more attempts, or one that delegates again and again to workers that only leave notes would never
+    /// come to an end.
+    fn may_be_its_workers(&self, id: &TicketId, now: Timestamp) -> bool {
+        let under_way = self.under_way.range((id.clone(), Sign::first())..).next().is_some_and(|(of, _)| of == id);
+        under_way || self.facts.ended_pods.get(id).is_some_and(|(_, at)| just_before(*at, now))
+    }
+
     pub(super) fn made_during_turn(&mut self, id: &TicketId) {
         let first = match &mut self.orchestrator {
             Orchestrator::Busy(turn) => !std::mem::replace(&mut turn.made, true),
@@ -30,7 +39,7 @@ impl Engine {
 
     /// A change by somebody else starts counts anew, and ends reasons that yoi cannot check.
     pub(super) fn changed_by(&mut self, id: &TicketId, by: &Actor, now: Timestamp) {
-        let somebody = *by != Actor::Daemon && !self.may_be_its_own(by, now);
+        let somebody = *by != Actor::Daemon && !self.may_be_its_own(by, now) && !self.may_be_its_workers(id, now);
         if matches!(by, Actor::Somebody(_) | Actor::Unknown)
             && let Some(note) = self.work_set.get_mut(id)
             && note.waiting.as_ref().is_some_and(|w| w.kind == WaitKind::Other)

@@ -27,6 +27,7 @@ impl Engine {
         }
         self.facts.dirty = start.dirty;
         self.backlog = Backlog::of(start.files);
+        self.verify.all_read(now);
         self.gates_stale = true;
         for pod in start.pods {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));

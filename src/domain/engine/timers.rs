@@ -19,24 +19,29 @@ const UNMOVED: TimeDelta = TimeDelta::minutes(60);
 /// How often the main worktree is probed while the dirty gate alone holds a ticket.
 const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
-/// How long after a turn its last edit of a file may still be noticed: debounce and a watcher's lag.
+/// How long after a turn, or a Pod, its last edit of a file may still be noticed: debounce and a watcher's lag.
 const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
+
+/// Whether what ended then may have left an edit that is noticed only now.
+pub(super) fn just_before(ended: Timestamp, now: Timestamp) -> bool {
+    (TimeDelta::zero()..LATE_NOTICE).contains(&(now - ended))
+}
 
 /// Since when a seen item lies where it is, and what was made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Lying {
-    since: Timestamp,
-    alerted: bool,
-    reoffered: bool,
+pub(super) struct Lying {
+    pub(super) since: Timestamp,
+    pub(super) alerted: bool,
+    pub(super) reoffered: bool,
 }
 
 /// Due times that are nobody else's. Each seen item has its own: what happens to others must not put it off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timers {
-    turn_ended_at: Option<Timestamp>,
-    lying: BTreeMap<TicketId, Lying>,
-    probe_at: Option<Timestamp>,
-    brake_until: Option<Timestamp>,
+    pub(super) turn_ended_at: Option<Timestamp>,
+    pub(super) lying: BTreeMap<TicketId, Lying>,
+    pub(super) probe_at: Option<Timestamp>,
+    pub(super) brake_until: Option<Timestamp>,
 }
 
 impl Timers {
@@ -46,7 +51,7 @@ impl Timers {
 
     /// Whether a change noticed now may still be the doing of the turn that has ended.
     pub(super) fn turn_just_ended(&self, now: Timestamp) -> bool {
-        self.turn_ended_at.is_some_and(|at| now - at < LATE_NOTICE)
+        self.turn_ended_at.is_some_and(|at| just_before(at, now))
     }
 
     pub(super) fn lies_since(&mut self, ids: &[TicketId], now: Timestamp) {
@@ -71,6 +76,13 @@ pub(super) enum Sign {
     Awaited,
 }
 
+impl Sign {
+    /// The least of all.
+    pub(super) fn first() -> Self {
+        Sign::Claim(String::new())
+    }
+}
+
 fn sign(evidence: Evidence) -> Option<Sign> {
     match evidence {
         Evidence::FreshClaim { worker, .. } => Some(Sign::Claim(worker)),
@@ -90,6 +102,7 @@ impl Engine {
         let reoffer = self.policy.kick.reoffer_idle;
         let times = [
             self.files.next(),
+            self.verify.next(self.policy.verify_every),
             self.boundaries.due(self.last_now).filter(|_| deciding),
             saved.rate_limited_until,
             saved.backing_off_until,
@@ -120,6 +133,7 @@ impl Engine {
         if !due.is_empty() {
             self.want(Effect::Read(due));
         }
+        self.verify_if_due(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -244,6 +258,7 @@ impl Engine {
             return;
         }
         self.files.shift(back);
+        self.verify.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);

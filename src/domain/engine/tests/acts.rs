@@ -23,6 +23,10 @@ impl Host {
         found.unwrap_or_else(|| panic!("no ticket {name}"))
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.files.values().any(|entry| matches!(entry, Entry::Ticket(t) if t.id == id(name)))
+    }
+
     /// A request writes a ticket: the file, then the event; the watcher notices it too.
     pub(super) fn write(&mut self, name: &str, by: Actor, change: impl FnOnce(&mut Ticket)) {
         let ticket = self.put(name, change);

@@ -11,6 +11,7 @@ use super::super::{
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
+use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
@@ -46,6 +47,7 @@ pub(super) struct Host {
     /// Pods set their ticket to done before they end.
     pub(super) workers_close: bool,
     pub(super) probes: u32,
+    pub(super) doubts: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
     pub(super) inbox: VecDeque<Event>,
     launched: Option<Kick>,
@@ -88,6 +90,7 @@ impl Host {
             memo: BTreeMap::new(),
             workers_close: false,
             probes: 0,
+            doubts: 0,
             bodies: BTreeMap::new(),
             inbox: VecDeque::new(),
             launched: None,
@@ -166,6 +169,8 @@ impl Host {
                     let entries = self.files.clone().into_iter().collect();
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
+                Effect::Compare => self.compare(),
+                Effect::DoubtWatcher => self.doubts += 1,
                 Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
@@ -193,6 +198,18 @@ impl Host {
                 Effect::SavePods(pods) => self.pods = pods.into_iter().map(|p| (p.id.clone(), p)).collect(),
             }
         }
+    }
+
+    /// Compares by content, which finds no less than the real one.
+    fn compare(&mut self) {
+        let known = |path: &PathBuf| self.engine.backlog().at(path);
+        let changed = self.files.iter().filter(|(path, entry)| {
+            known(path) != Some(entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
+        });
+        let changed = changed.map(|(path, _)| path.clone()).collect();
+        let gone = self.engine.backlog().known_paths().filter(|path| !self.files.contains_key(*path));
+        let gone = gone.map(Differences::name).collect();
+        self.inbox.push_back(Event::Compared(Some(Ok(Differences { changed, gone }))));
     }
 
     fn read(&mut self, paths: Vec<PathBuf>) {

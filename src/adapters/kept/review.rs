@@ -1,0 +1,319 @@
+//! The later look at what was displaced: whoever had a text open goes on writing into it, and what comes of that is
+//! merged, or kept and reported; a text that nobody has open, and that has not changed for long, goes.
+//!
+//! Must not know: tickets, the daemon; what becomes of a text (`text::lineage` says it).
+
+use std::cell::OnceCell;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use chrono::TimeDelta;
+
+use super::super::files::{self, Text};
+use super::super::swap;
+use super::lines::Line;
+use super::openness::Openness;
+use super::{CONFLICT, Entry, Journal, Look};
+use crate::domain::ticket::Timestamp;
+use crate::text::lineage::{Later, SavedOver, judge, saved_over};
+
+/// How long a displaced text is kept at least.
+const KEPT_FOR: TimeDelta = TimeDelta::minutes(10);
+/// How many of one file are kept; beyond that the oldest go that nobody has open and that have not changed.
+const MOST: usize = 64;
+/// A writer has finished when it has been quiet for this long, or for the shorter time and has closed the file.
+const QUIET: Duration = Duration::from_secs(2);
+const QUIET_AND_CLOSED: Duration = Duration::from_millis(200);
+/// Half a text is waited for so long.
+const UNFINISHED: Duration = Duration::from_secs(60);
+/// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
+const LAST_LOOK: Duration = Duration::from_millis(60);
+const LAST_QUIET: Duration = Duration::from_millis(20);
+
+/// What came to light.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// What a slow writer wrote into a displaced text is in the ticket now.
+    Merged,
+    /// It could not be brought together with the ticket.
+    Conflict {
+        /// Where it is kept.
+        kept: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// Acknowledged changes were taken back by a text of somebody who had read before them.
+    SavedOver {
+        /// Which keys.
+        keys: Vec<String>,
+        /// When they were written.
+        at: Timestamp,
+        /// They were yoi's own.
+        own: bool,
+        /// It is said for the first time.
+        news: bool,
+    },
+}
+
+/// What came of a look.
+#[derive(Clone, Debug, Default)]
+pub struct Reviewed {
+    /// What came to light.
+    pub found: Vec<Found>,
+    /// When to look again; None: nothing is kept.
+    pub again_in: Option<Duration>,
+}
+
+impl Reviewed {
+    fn again(&mut self, after: Duration) {
+        self.again_in = Some(self.again_in.map_or(after, |known| known.min(after)));
+    }
+}
+
+/// How a look is made.
+pub struct Looking {
+    now: Timestamp,
+    kept_for: TimeDelta,
+    /// Nobody will look again soon: a writer that is just writing is waited for, a moment.
+    last: bool,
+    open: OnceCell<Openness>,
+}
+
+impl Looking {
+    /// A look among others.
+    pub fn new(now: Timestamp) -> Self {
+        Self { now, kept_for: KEPT_FOR, last: false, open: OnceCell::new() }
+    }
+
+    /// The last look of a command that ends.
+    pub fn last(now: Timestamp) -> Self {
+        Self { last: true, ..Self::new(now) }
+    }
+
+    /// Lets go of what need not be kept, however young it is: there is too much of it.
+    #[must_use]
+    pub fn sparing(self) -> Self {
+        Self { kept_for: TimeDelta::zero(), ..self }
+    }
+
+    fn is_open(&self, path: &Path) -> bool {
+        self.open.get_or_init(Openness::now).is_open(path)
+    }
+}
+
+impl Journal {
+    /// Looks at everything that was displaced, and at what became of acknowledged changes. The caller holds the ticket's
+    /// lock.
+    pub fn review(&mut self, looking: &Looking) -> Reviewed {
+        let mut reviewed = Reviewed { found: std::mem::take(&mut self.found), again_in: None };
+        let there: Vec<(String, PathBuf)> =
+            self.entries.iter().filter_map(|e| Some((e.made.name.clone(), self.locate(e)?))).collect();
+        let mut surplus = there.len().saturating_sub(MOST);
+        // Half of them at once: looking through all processes for each new one would cost more.
+        surplus += if surplus > 0 { MOST / 2 } else { 0 };
+        for (n, (name, path)) in there.iter().enumerate() {
+            let Some(entry) = self.entries.iter().find(|entry| entry.made.name == *name).cloned() else { continue };
+            // An error leaves the text where it is; the next look sees it again.
+            if self.look_at(entry, path, n < surplus, looking, &mut reviewed).is_err() {
+                reviewed.again(Duration::from_secs(60));
+            }
+        }
+        self.put_away();
+        self.look_for_lost(&mut reviewed);
+        self.sift(looking.now);
+        reviewed
+    }
+
+    fn look_at(
+        &mut self,
+        mut entry: Entry,
+        path: &Path,
+        surplus: bool,
+        looking: &Looking,
+        reviewed: &mut Reviewed,
+    ) -> io::Result<()> {
+        let name = entry.made.name.clone();
+        let out = match entry.out {
+            Some(out) => out,
+            None => match self.find_out(&entry, path)? {
+                Some(out) => out,
+                None => return Ok(()),
+            },
+        };
+        entry.out = Some(out);
+        let age = looking.now - entry.made.at;
+        // Of a clock that was set back nothing is concluded but that it may take longer.
+        let due = surplus || age >= looking.kept_for;
+        let known = entry.made.known();
+        if !due && out.digest == known && (out.size, out.written) == Look::times(path)? {
+            reviewed.again(next_look(age));
+            return Ok(());
+        }
+        let (bytes, look) = if looking.last { settled(path)? } else { Look::at(path)? };
+        if look.digest != known {
+            return self.changed(&entry, path, (&bytes, look), looking, reviewed);
+        }
+        if look != out {
+            self.came_out(&name, look);
+        }
+        if !due || looking.is_open(path) {
+            reviewed.again(next_look(age));
+        } else if Look::times(path)? == (look.size, look.written) {
+            self.forget(&entry);
+        } else {
+            reviewed.again(Duration::from_secs(1));
+        }
+        Ok(())
+    }
+
+    /// A crash came between the two lines of an exchange. What lies there is our own text, and the exchange was not made,
+    /// or what came out.
+    fn find_out(&mut self, entry: &Entry, path: &Path) -> io::Result<Option<Look>> {
+        let (_, look) = Look::at(path)?;
+        if look.digest == entry.made.placed && look.digest != entry.made.expected {
+            self.forget(entry);
+            self.void(&entry.made.name);
+            return Ok(None);
+        }
+        self.came_out(&entry.made.name, look);
+        Ok(Some(look))
+    }
+
+    /// Somebody has written into the displaced text.
+    fn changed(
+        &mut self,
+        entry: &Entry,
+        path: &Path,
+        (bytes, look): (&[u8], Look),
+        looking: &Looking,
+        reviewed: &mut Reviewed,
+    ) -> io::Result<()> {
+        let quiet = quiet_for(look);
+        if !looking.last && quiet < QUIET && (quiet < QUIET_AND_CLOSED || looking.is_open(path)) {
+            reviewed.again(QUIET_AND_CLOSED);
+            return Ok(());
+        }
+        let current = match files::read_whole(&self.file) {
+            Ok(current) => current,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let name = &entry.made.name;
+        match judge(&self.made(), name, bytes, &current) {
+            Later::AlreadyThere => self.dealt_with(name, look),
+            Later::Merge(text, edits) => {
+                if swap::replace(self, name, (bytes, &current, &text), edits)? {
+                    self.came_out(name, look);
+                    reviewed.found.push(Found::Merged);
+                } else {
+                    let why = "the ticket's file was saved by somebody else at the same moment";
+                    reviewed.found.push(self.set_aside(entry, path, why)?);
+                }
+            }
+            Later::Conflict(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
+            Later::Unfinished(_) if quiet < UNFINISHED || looking.last => {}
+            Later::Unfinished(_) if bytes.trim_ascii().is_empty() => self.dealt_with(name, look),
+            Later::Unfinished(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
+        }
+        reviewed.again(Duration::from_secs(1));
+        Ok(())
+    }
+
+    fn dealt_with(&mut self, name: &str, look: Look) {
+        let _ = self.append(&Line::DealtWith { name: name.to_owned(), digest: look.digest.0 });
+        self.entry(name, |entry| entry.made.dealt_with = Some(look.digest));
+        self.came_out(name, look);
+    }
+
+    /// Keeps a text for good, under a name that says why it is there.
+    pub(super) fn set_aside(&mut self, entry: &Entry, path: &Path, why: &str) -> io::Result<Found> {
+        let name = &entry.made.name;
+        let hidden = || entry.beside.with_extension(CONFLICT);
+        let wanted = self.place.as_ref().map_or_else(hidden, |place| place.text(name, CONFLICT));
+        let kept = match fs::rename(path, &wanted) {
+            Ok(()) => wanted,
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::rename(path, hidden())?;
+                hidden()
+            }
+            Err(error) => return Err(error),
+        };
+        self.forget(entry);
+        Ok(Found::Conflict { kept, why: why.to_owned() })
+    }
+
+    fn look_for_lost(&mut self, reviewed: &mut Reviewed) {
+        let current = files::read(&self.file).ok();
+        let lost = current.and_then(|current| saved_over(&self.made(), &current));
+        let news = lost.is_some();
+        if let Some(SavedOver { names, at, keys, own }) = lost {
+            let keys: Vec<String> = keys.into_iter().collect();
+            let _ = self.append(&Line::Told { names: names.clone(), at, keys: keys.clone() });
+            self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
+            self.lost = Some((at, keys, own));
+        }
+        if let Some((at, keys, own)) = self.lost.clone() {
+            reviewed.found.push(Found::SavedOver { keys, at, own, news });
+        }
+    }
+
+    /// One more look before the end, at what this process has displaced and will not watch any longer. What cannot be
+    /// dealt with is left beside the file, and named.
+    pub(in super::super) fn last_look(&mut self, now: Timestamp) -> Vec<Found> {
+        let mut found = self.review(&Looking::last(now)).found;
+        if self.place.is_none() {
+            for entry in self.entries.clone() {
+                let settled = |path: &PathBuf| Look::at(path).is_ok_and(|(_, look)| look.digest == entry.made.known());
+                match self.locate(&entry) {
+                    Some(path) if settled(&path) => self.forget(&entry),
+                    Some(kept) => {
+                        let why = "somebody was still writing into it".to_owned();
+                        found.push(Found::Conflict { kept, why });
+                    }
+                    None => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Reads a text once its writer has been quiet for a moment, or patience is over.
+fn settled(path: &Path) -> io::Result<(Vec<u8>, Look)> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let (bytes, look) = Look::at(path)?;
+        if waited >= LAST_LOOK || quiet_for(look) >= LAST_QUIET {
+            return Ok((bytes, look));
+        }
+        thread::sleep(LAST_QUIET / 4);
+        waited += LAST_QUIET / 4;
+    }
+}
+
+/// How long nobody has written into a text.
+fn quiet_for(look: Look) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let written = Duration::from_nanos(u64::try_from(look.written).unwrap_or_default());
+    // A time in the future says nothing: the text is taken to be quiet, because nothing else would ever end the wait.
+    if written > now { QUIET } else { now - written }
+}
+
+/// Soon in the beginning, when an editor may still be saving; at last when it may go.
+fn next_look(age: TimeDelta) -> Duration {
+    let seconds = match age.num_seconds() {
+        ..10 => 1,
+        10..60 => 5,
+        _ => 60,
+    };
+    let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_secs(60));
+    Duration::from_secs(seconds).min(left + Duration::from_millis(1))
+}
+
+/// Makes the mark that a text lies beside its ticket.
+pub(super) fn mark(path: &Path) {
+    let _ = files::open_own(path, Text::Replaced);
+}

@@ -1,0 +1,180 @@
+//! Editing one ticket under its kernel lock, and the later look at what edits displaced.
+//!
+//! Must not know: any decision (the edit's is handed in); how a swap is made.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_yaml::Value;
+
+use super::super::kept::{Found, Journal, Looking};
+use super::super::swap::{self, SwapError};
+use super::{Noticed, TicketFolder};
+use crate::domain::edit::Change;
+use crate::domain::finding::Finding;
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{State, Ticket, TicketId};
+use crate::ports::{EditError, Entry, Review, Reviewing};
+use crate::text::merge::Clash;
+
+/// Who writes in place takes this long to write a whole text.
+const SETTLING: Duration = Duration::from_millis(300);
+const PAUSE: Duration = Duration::from_millis(10);
+/// A ticket that is being written by somebody else is looked at again so much later.
+const HELD: Duration = Duration::from_secs(1);
+/// Of more than this many files' kept texts at once only those stay that have to.
+const MOST_FILES: usize = 500;
+
+/// Why deciding ended.
+enum Stop {
+    Refused(Refusal),
+    Unsafe(String),
+}
+
+type Decide<'d> = &'d mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>;
+
+impl TicketFolder {
+    pub(super) fn edit_as(&self, path: &Path, own: bool, decide: Decide<'_>) -> Result<(Ticket, Ticket), EditError> {
+        let io = |error: io::Error| EditError::Io { path: path.to_owned(), error };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => EditError::Absent(path.to_owned()),
+            _ => io(error),
+        };
+        let unsafe_ = |message: String| EditError::Unsafe { path: path.to_owned(), message };
+        let id = self.id(path);
+        let _lock = self.locks.lock(&id).map_err(|error| held(&id, error).unwrap_or_else(io))?;
+        let real = self.inside(path).map_err(failed)?.ok_or_else(|| EditError::Outside(path.to_owned()))?;
+        let mut journal = self.kept.journal(&real).map_err(io)?;
+        self.look(&mut journal, path, &Looking::new(chrono::Utc::now()));
+        let until = Instant::now() + SETTLING;
+        let swapped = loop {
+            let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
+            match swap::edit(&mut journal, own, self.locks.waits(), &mut on_bytes) {
+                // Half a text: somebody is just writing it in place.
+                Err(SwapError::Refused(Stop::Unsafe(_)) | SwapError::Unsafe(_))
+                    if Instant::now() < until && is_being_written(&real) =>
+                {
+                    thread::sleep(PAUSE);
+                }
+                result => break result,
+            }
+        };
+        self.noticed(|noticed| noticed.edited.push(path.to_owned()));
+        let swapped = swapped.map_err(|error| match error {
+            SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
+            SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),
+            SwapError::Conflict(Clash { key, theirs, ours }) => EditError::Conflict { key, theirs, ours },
+            SwapError::Absent => EditError::Absent(path.to_owned()),
+            SwapError::Io(error) => held(&id, error).unwrap_or_else(io),
+        })?;
+        match (self.entry(&swapped.before, path), self.entry(&swapped.after, path)) {
+            (Entry::Ticket(before), Entry::Ticket(after)) => Ok((before, after)),
+            _ => Err(unsafe_("the file is no ticket any more".into())),
+        }
+    }
+
+    /// `state` and its six names stand for the configured key and names.
+    fn in_file_words(&self, change: Change) -> Change {
+        if change.key() != "state" {
+            return change;
+        }
+        let key = self.keys.state_key.clone();
+        let state = |value: &Value| value.as_str().and_then(|name| name.parse::<State>().ok());
+        match change {
+            Change::Set(_, value) | Change::Written(_, value, _) => match state(&value) {
+                Some(state) => Change::text(&key, self.keys.name(state)),
+                None => Change::Set(key, value),
+            },
+            Change::Unset(_) => Change::Unset(key),
+            Change::Add(_, item) => Change::Add(key, item),
+            Change::Remove(_, item) => Change::Remove(key, item),
+        }
+    }
+
+    fn decide(&self, path: &Path, bytes: &[u8], decide: Decide<'_>) -> Result<Vec<Change>, Stop> {
+        match self.entry(bytes, path) {
+            Entry::Ticket(ticket) => {
+                let changes = decide(&ticket).map_err(Stop::Refused)?;
+                Ok(changes.into_iter().map(|change| self.in_file_words(change)).collect())
+            }
+            Entry::Unreadable { error, .. } => {
+                Err(Stop::Unsafe(format!("line {}, column {}: {}", error.line, error.column, error.message)))
+            }
+            Entry::NotATicket | Entry::Absent => Err(Stop::Unsafe("the file has no frontmatter (any more)".into())),
+        }
+    }
+
+    pub(super) fn review_kept(&self, which: Reviewing<'_>) -> Review {
+        let now = chrono::Utc::now();
+        let mut review = Review::default();
+        let edited = self.noticed(|noticed| std::mem::take(&mut noticed.edited));
+        let (paths, looking): (Vec<PathBuf>, _) = match which {
+            Reviewing::Own => (edited, Looking::last(now)),
+            Reviewing::Paths(paths) => (paths.to_vec(), Looking::new(now)),
+            Reviewing::Due | Reviewing::Everything => {
+                let files = self.kept.files(which == Reviewing::Everything);
+                let looking = Looking::new(now);
+                let looking = if files.len() > MOST_FILES { looking.sparing() } else { looking };
+                (files.iter().map(|file| self.relative(file)).collect(), looking)
+            }
+        };
+        for path in paths {
+            let again_in = self.review_one(&path, &looking);
+            review.again_in = [review.again_in, again_in].into_iter().flatten().min();
+        }
+        review.findings = self.noticed(|noticed| std::mem::take(&mut noticed.findings));
+        review
+    }
+
+    fn review_one(&self, path: &Path, looking: &Looking) -> Option<Duration> {
+        let full = self.workspace.join(path);
+        let real = full.canonicalize().unwrap_or(full);
+        if !self.kept.knows(&real) {
+            return None;
+        }
+        let Ok(_lock) = self.locks.lock(&self.id(path)) else { return Some(HELD) };
+        match self.kept.journal(&real) {
+            Ok(mut journal) => self.look(&mut journal, path, looking),
+            Err(_) => Some(HELD),
+        }
+    }
+
+    fn look(&self, journal: &mut Journal, path: &Path, looking: &Looking) -> Option<Duration> {
+        let reviewed = journal.review(looking);
+        let (ticket, path) = (self.id(path), path.to_owned());
+        let findings: Vec<_> = reviewed.found.into_iter().map(|found| finding(&ticket, &path, found)).collect();
+        self.noticed(|noticed| noticed.findings.extend(findings));
+        reviewed.again_in
+    }
+
+    fn noticed<T>(&self, change: impl FnOnce(&mut Noticed) -> T) -> T {
+        change(&mut self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is said where another process is just writing the ticket: it passes.
+fn held(id: &TicketId, error: io::Error) -> Result<EditError, io::Error> {
+    if error.kind() != io::ErrorKind::TimedOut {
+        return Err(error);
+    }
+    let refusal = Refusal::new(format!("`{id}` is being written by another process: {error}"));
+    Ok(EditError::Refused(Refusal { passing: true, ..refusal.hint("try again") }))
+}
+
+fn is_being_written(file: &Path) -> bool {
+    let written = fs::metadata(file).and_then(|metadata| metadata.modified());
+    written.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() < SETTLING)
+}
+
+fn finding(ticket: &TicketId, path: &Path, found: Found) -> Finding {
+    let (ticket, path) = (ticket.clone(), path.to_owned());
+    match found {
+        Found::Merged => Finding::Merged { ticket, path },
+        Found::Conflict { kept, why } => Finding::Conflict { ticket, kept: kept.display().to_string(), why },
+        Found::SavedOver { keys, at, own, news } => Finding::SavedOver { ticket, keys, at, own, news },
+    }
+}

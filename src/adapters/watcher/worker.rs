@@ -1,0 +1,138 @@
+//! The watcher's own thread: re-arms, turns piles into notices, and where the kernel reports nothing asks for looks
+//! until it does again.
+//!
+//! Must not know: what the library reports; what a notice leads to.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::arming::{Armed, CannotWatch};
+use super::polling::GitMarks;
+use super::sorting::{Pile, Places};
+use super::{Backend, Notice, Shared};
+
+/// How many looks pass before arming is tried again where the system has no more watches to give: arming costs a walk
+/// and, where it fails again, all watches that were set for it.
+const LOOKS_A_TRY: u32 = 30;
+
+/// How a watcher is to work; other values than the usual ones are a test's.
+pub(super) struct Manner {
+    /// How often a look is asked for where there are no reports.
+    pub(super) every: Duration,
+    /// Why places cannot be watched, if they cannot.
+    pub(super) unsupported: Box<dyn Fn(&Places) -> Option<String> + Send>,
+}
+
+pub(super) struct Worker {
+    places: Places,
+    shared: Arc<Shared>,
+    /// None while polling.
+    armed: Option<Armed>,
+    marks: GitMarks,
+    manner: Manner,
+    /// When arming is tried again, while polling.
+    retry_at: Instant,
+    notices: Box<dyn Fn(Notice) + Send>,
+}
+
+impl Worker {
+    /// Armed, or polling where that is not possible.
+    pub(super) fn new(
+        places: Places,
+        shared: Arc<Shared>,
+        manner: Manner,
+        notices: Box<dyn Fn(Notice) + Send>,
+    ) -> Self {
+        let marks = GitMarks::of(&places);
+        let mut worker = Self { places, shared, armed: None, marks, manner, retry_at: Instant::now(), notices };
+        if let Err(why) = worker.arm() {
+            worker.poll_from_now_on(why);
+        }
+        worker
+    }
+
+    fn arm(&mut self) -> Result<(), CannotWatch> {
+        if let Some(why) = (self.manner.unsupported)(&self.places) {
+            return Err(CannotWatch(why));
+        }
+        let armed = Armed::start(self.places.clone(), &self.shared)?;
+        self.shared.set(Backend::Inotify, armed.folders());
+        self.armed = Some(armed);
+        Ok(())
+    }
+
+    pub(super) fn run(mut self) {
+        loop {
+            let settled = self.armed.as_ref().is_some_and(Armed::complete);
+            let pile = self.shared.take((!settled).then_some(self.manner.every));
+            if self.shared.stopped() {
+                return;
+            }
+            let canary = pile.canary;
+            for notice in self.notices_for(pile) {
+                if self.shared.stopped() {
+                    return;
+                }
+                (self.notices)(notice);
+            }
+            if canary {
+                self.shared.canary.noticed();
+            }
+        }
+    }
+
+    /// Re-arms what the pile asks for, then says what it amounts to. In this order: what changes after the watch is
+    /// set is noticed, what changed before is there to be read.
+    fn notices_for(&mut self, pile: Pile) -> Vec<Notice> {
+        let mut git = pile.git;
+        let files = if self.armed.is_some() {
+            let paths = pile.paths.iter().cloned().collect::<Vec<_>>();
+            match self.rearm(pile) {
+                Ok(Some(why)) => Some(Notice::Everything(why)),
+                Ok(None) => (!paths.is_empty()).then_some(Notice::Paths(paths)),
+                Err(why) => {
+                    let because = format!("polling from now on, because {}", why.0);
+                    self.poll_from_now_on(why);
+                    Some(Notice::Everything(because))
+                }
+            }
+        } else {
+            let marks = GitMarks::of(&self.places);
+            git |= marks != self.marks;
+            self.marks = marks;
+            Some(self.look())
+        };
+        git.then_some(Notice::Git).into_iter().chain(files).collect()
+    }
+
+    fn rearm(&mut self, pile: Pile) -> Result<Option<String>, CannotWatch> {
+        // What is there now may lie on another file system than what was there.
+        let moved = pile.root || pile.lost.is_some();
+        if let Some(why) = moved.then(|| (self.manner.unsupported)(&self.places)).flatten() {
+            return Err(CannotWatch(why));
+        }
+        let Some(armed) = &mut self.armed else { return Ok(None) };
+        let why = armed.rearm(pile, &self.shared)?;
+        self.shared.set(Backend::Inotify, armed.folders());
+        Ok(why)
+    }
+
+    fn look(&mut self) -> Notice {
+        if Instant::now() < self.retry_at {
+            return Notice::Look;
+        }
+        match self.arm() {
+            Ok(()) => Notice::Everything("the system reports changes from now on, and polling ends".into()),
+            Err(why) => {
+                self.poll_from_now_on(why);
+                Notice::Look
+            }
+        }
+    }
+
+    fn poll_from_now_on(&mut self, why: CannotWatch) {
+        self.armed = None;
+        self.retry_at = Instant::now() + self.manner.every * LOOKS_A_TRY;
+        self.shared.set(Backend::Polling(why.0), 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! `pause`, `resume`, `reload`: what a person does to the daemon.
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::handle::{actor, name};
+use super::request::Caller;
+use super::view::{DoneView, VERSION, value};
+use crate::daemon::Host;
+use crate::domain::engine::may_pause;
+use crate::domain::ticket::Ticket;
+
+/// The longest reason that is kept.
+const LONGEST_REASON: usize = 280;
+
+/// Holds all kicks and starts.
+pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result<Value, Failure> {
+    may_pause(&actor(host, caller))?;
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
+        return Err(Failure::usage(format!("a reason has at most {LONGEST_REASON} characters")));
+    }
+    let by = name(host, caller);
+    host.pause(&by, reason);
+    kept(host)?;
+    done("paused: no kicks and no starts until `yoi resume`; a running turn goes on")
+}
+
+/// Lets them go on.
+pub fn resume(host: &mut Host, caller: &Caller) -> Result<Value, Failure> {
+    may_pause(&actor(host, caller))?;
+    let by = name(host, caller);
+    let was = host.resume(&by);
+    kept(host)?;
+    done(if was { "resumed: kicks and starts go on" } else { "nothing was paused" })
+}
+
+/// Reads the configuration again.
+pub fn reload(host: &mut Host) -> Result<Value, Failure> {
+    match host.reload() {
+        Ok(changed) if changed.is_empty() => done("the configuration was read again: nothing has changed"),
+        Ok(changed) => done(format!("the configuration was read again; changed: {}", changed.join(", "))),
+        Err(lines) => Err(Failure::failed("the configuration cannot be used; the last good one stays in force")
+            .evidence(lines)
+            .hint("mend .yoi/config.toml: it is read again when it is saved")),
+    }
+}
+
+/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1).
+pub fn fix(host: &mut Host, caller: &Caller) -> Result<Vec<String>, Failure> {
+    let by = name(host, caller);
+    let stamped = host.stamp_unstamped(&by)?;
+    let line = |ticket: &Ticket| format!("{}: queued_at was written, as of now", ticket.path.display());
+    Ok(stamped.iter().map(line).collect())
+}
+
+/// Without a daemon the pause is in the store alone.
+fn kept(host: &Host) -> Result<(), Failure> {
+    match host.history().trouble() {
+        Some(why) if !host.resident() => Err(Failure::failed(format!("it could not be kept: {why}"))),
+        _ => Ok(()),
+    }
+}
+
+fn done(what: impl Into<String>) -> Result<Value, Failure> {
+    value(&DoneView { version: VERSION, done: what.into() })
+}

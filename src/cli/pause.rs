@@ -1,0 +1,60 @@
+//! `yoi pause` and `yoi resume`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::caller::By;
+use super::{Outcome, context::Context, output};
+use crate::api::request::Request;
+use crate::api::view::DoneView;
+
+/// What the help says below the options.
+const MORE: &str = "\
+A running turn goes on. The pause outlives the daemon, and `yoi status`, `why`
+and `work-set` show it. Tickets can be edited, moved and accepted meanwhile.";
+
+/// Hold all kicks and starts
+#[derive(Args)]
+#[command(after_help = MORE)]
+pub struct PauseArguments {
+    /// Why, for whoever looks
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    by: By,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Let kicks and starts go on
+#[derive(Args)]
+pub struct ResumeArguments {
+    #[command(flatten)]
+    by: By,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Pauses.
+pub fn pause(context: &Context, arguments: PauseArguments) -> Outcome {
+    let request = Request::Pause { reason: arguments.reason, caller: arguments.by.caller() };
+    ask(context, &request, arguments.json)
+}
+
+/// Resumes.
+pub fn resume(context: &Context, arguments: &ResumeArguments) -> Outcome {
+    ask(context, &Request::Resume { caller: arguments.by.caller() }, arguments.json)
+}
+
+fn ask(context: &Context, request: &Request, json: bool) -> Outcome {
+    let answer = context.open()?.call(request)?;
+    if json {
+        output::json(&answer)?;
+    } else {
+        output::print(&output::harmless(&output::view::<DoneView>(answer)?.done))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,129 @@
+//! What a person does to the daemon while it runs: other settings, pause, resume (DESIGN.md 5, 8).
+//!
+//! Must not know: where settings are written, how they are checked.
+
+use serde_json::json;
+
+use super::{Command, Host, Message, Stop};
+use crate::domain::engine::{Event, Reach, Record, RecordKind, Reload};
+use crate::domain::ledger::Paused;
+use crate::domain::policy::Policy;
+
+/// The settings as a daemon acts on them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Settings of the decisions.
+    pub policy: Policy,
+    /// Whether an Orchestrator can be reached, and if not, why.
+    pub reach: Reach,
+    /// How it is run.
+    pub command: Option<Command>,
+    /// What is in the way by them: an untrusted command, say.
+    pub obstacles: Vec<String>,
+    /// All settings, each with its value as it would be written.
+    pub listed: Vec<(String, String)>,
+}
+
+/// Reads the settings again; the problems, a line each, where they cannot be used.
+pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<String>> + Send>;
+
+/// Sections that are taken at a fresh start only: everything that is known rests on them.
+const FOUNDATIONS: [&str; 2] = ["tickets.", "frontmatter."];
+
+impl Host {
+    /// Reads the settings again, and acts on them from now on. Bad ones change nothing: the last good ones stay in
+    /// force, and what is wrong is said until it is right. Returns the keys that changed.
+    pub fn reload(&mut self) -> Result<Vec<String>, Vec<String>> {
+        let settings = match (self.reread)() {
+            Ok(settings) => settings,
+            Err(lines) => {
+                self.bad_settings(&lines);
+                return Err(lines);
+            }
+        };
+        self.settings_trouble = None;
+        let before = std::mem::replace(&mut self.settings, settings.clone());
+        let is_new = |setting: &&(String, String)| !before.listed.contains(setting);
+        let changed: Vec<String> = settings.listed.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
+        if changed.iter().any(|key| FOUNDATIONS.iter().any(|section| key.starts_with(section))) {
+            let _ = self.mail.send(Message::Stop(Stop::Reopen));
+            return Ok(changed);
+        }
+        if changed.is_empty() && before.reach == settings.reach {
+            return Ok(changed);
+        }
+        let session = self.is_another_way(&before).then(|| (self.sessions)());
+        self.command = settings.command;
+        let (policy, reach) = (settings.policy, settings.reach);
+        self.tell(Event::Reloaded(Box::new(Reload { policy, reach, session, changed: changed.clone() })));
+        Ok(changed)
+    }
+
+    /// Another command, or one where none could be reached before, is another Orchestrator: a new session.
+    fn is_another_way(&self, before: &Settings) -> bool {
+        let program = |settings: &Settings| settings.command.as_ref().map(|command| command.command.clone());
+        let now = &self.settings;
+        !matches!(now.reach, Reach::No(_)) && (now.reach != before.reach || program(now) != program(before))
+    }
+
+    fn bad_settings(&mut self, lines: &[String]) {
+        let what = lines.join("; ");
+        if self.settings_trouble.as_ref() == Some(&what) {
+            return;
+        }
+        let data = json!({"what": format!("the configuration cannot be used, the daemon goes on with the last good one: {what}")});
+        let at = self.now();
+        self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data });
+        self.settings_trouble = Some(what);
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is wrong with the settings as they are written now, while the last good ones are in force.
+    pub fn settings_trouble(&self) -> Option<&str> {
+        self.settings_trouble.as_deref()
+    }
+
+    /// Holds all kicks and starts, with a daemon or for the next one.
+    pub fn pause(&mut self, by: &str, reason: Option<String>) {
+        let by = by.to_owned();
+        if self.resident {
+            return self.tell(Event::Paused { by, reason });
+        }
+        let now = self.now();
+        let data = json!({"by": by, "reason": reason});
+        self.keep_paused(Some(Paused { at: now, by, reason }));
+        self.record(Record { kind: RecordKind::Paused, at: now, ticket: None, data });
+    }
+
+    /// Lets them go on. Returns whether they were held.
+    pub fn resume(&mut self, by: &str) -> bool {
+        let was = self.paused().is_some();
+        if self.resident {
+            self.tell(Event::Resumed { by: by.to_owned() });
+        } else if was {
+            self.keep_paused(None);
+            let data = json!({"by": by});
+            let at = self.now();
+            self.record(Record { kind: RecordKind::Resumed, at, ticket: None, data });
+        }
+        was
+    }
+
+    /// Whether all kicks and starts are held.
+    pub fn paused(&self) -> Option<Paused> {
+        if self.resident {
+            return self.engine.summary(self.now()).paused.cloned();
+        }
+        self.history.ledger().paused
+    }
+
+    fn keep_paused(&mut self, paused: Option<Paused>) {
+        let now = self.now();
+        let ledger = crate::domain::ledger::SavedLedger { paused, ..self.history.ledger() };
+        self.history.save_ledger(ledger, now);
+    }
+}

@@ -1,0 +1,70 @@
+//! `yoi doctor --fix`: what it mends, and that it deletes nothing (DESIGN.md 7.1, 8; FAULTS kind 22).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::stage::Stage;
+
+#[test]
+fn what_can_be_mended_is_named_first_and_mended_with_fix_alone() {
+    let stage = Stage::new();
+    stage.ticket("unstamped", "queued", "");
+    stage.ticket("stamped", "queued", "queued_at: \"2026-11-30T08:00:00Z\"");
+    let stamped = stage.text("stamped");
+    let state = stage.bench.folder("work/.git/yoi");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    let store = "work/.git/yoi/store.sqlite";
+    let damaged = "SQLite format 3\0 and then nothing of the kind, for long enough to be looked at: ".repeat(20);
+    stage.bench.write(store, &damaged);
+    let before = stage.bench.tree("work");
+
+    let answer = stage.yoi("doctor");
+    assert_eq!(answer.code, 1, "{answer}");
+    for wrong in [
+        "error   [BENCH]/work/.git/yoi: others may look into it (mode 0755); `yoi doctor --fix` mends it",
+        "error   [BENCH]/work/.git/yoi/store.sqlite: ",
+        "remark  [BENCH]/work/.yoi/.gitignore: does not name /run/ and /worktrees/, which must not be tracked; ",
+        "remark  tickets/unstamped.md: it is queued without queued_at",
+    ] {
+        assert!(answer.to_string().contains(wrong), "{wrong}\n{answer}");
+    }
+    assert_eq!((stage.bench.tree("work"), stage.bench.read(store)), (before, damaged.clone()));
+
+    let answer = stage.run(&["doctor", "--fix", "--by", "ana"]);
+    assert_eq!(answer.code, 0, "{answer}");
+    for mended in [
+        "fixed   [BENCH]/work/.git/yoi: only you may look into it now",
+        "fixed   the store was moved to [BENCH]/work/.git/yoi/store.sqlite.damaged-",
+        "fixed   [BENCH]/work/.yoi/.gitignore: names /run/ and /worktrees/ now",
+        "fixed   tickets/unstamped.md: queued_at was written, as of now",
+    ] {
+        assert!(answer.to_string().contains(mended), "{mended}\n{answer}");
+    }
+    assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
+    let aside: Vec<_> = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let aside = aside.iter().find(|path| path.to_string_lossy().contains("damaged")).unwrap();
+    assert_eq!(fs::read_to_string(aside).unwrap(), damaged);
+    assert_eq!(stage.text("stamped"), stamped);
+    assert!(stage.text("unstamped").contains("queued_by: ana\nqueued_at: "), "{}", stage.text("unstamped"));
+
+    let tree = stage.bench.tree("work");
+    let again = stage.json("doctor --fix");
+    assert_eq!((again.get("fixed"), stage.bench.tree("work")), (None, tree), "nothing is left to mend");
+}
+
+#[test]
+fn a_running_daemon_mends_tickets_and_goes_on_with_a_new_store() {
+    let stage = Stage::new();
+    stage.ticket("unstamped", "queued", "");
+    stage.start();
+    stage.rest();
+    stage.done("doctor --fix --by ana");
+    assert!(stage.text("unstamped").contains("queued_by: ana"));
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(stage.bench.path(&format!("work/.git/yoi/store.sqlite{end}")));
+    }
+    stage.ticket("b", "queued", "");
+    stage.nth_turn(2);
+    stage.rest();
+    assert!(stage.events().iter().any(|event| event["kind"] == "ISSUE_APPROVED" && event["ticket"] == "b"));
+}

@@ -1,0 +1,155 @@
+//! What a person does to a running daemon: pausing, other settings, bad settings (DESIGN.md 5, 8; FAULTS kind 21).
+
+use crate::support::stage::{BOUND, Stage};
+use crate::support::wait::until;
+
+const CONFIG: &str = "work/.yoi/config.toml";
+
+fn obstacles(stage: &Stage) -> String {
+    stage.json("status")["obstacles"].to_string()
+}
+
+fn settings(stage: &Stage, from: &str, to: &str) {
+    let text = stage.bench.read(CONFIG);
+    assert!(text.contains(from), "{text}");
+    stage.bench.write(CONFIG, &text.replace(from, to));
+}
+
+fn shows(stage: &Stage, what: &str) {
+    until(what, BOUND, || obstacles(stage).contains(what).then_some(()), || stage.story());
+}
+
+#[test]
+fn a_pause_holds_kicks_over_a_restart_and_is_shown_everywhere() {
+    let stage = Stage::new();
+    stage.start();
+    stage.rest();
+    insta::assert_snapshot!(stage.run(&["pause", "--reason", "lunch", "--by", "ana"]), @r"
+    paused: no kicks and no starts until `yoi resume`; a running turn goes on
+    (exit 0)
+    ");
+    let mark = stage.mark();
+    stage.ticket("a", "queued", "");
+    stage.suppressed(mark, "ticket_queued", "paused");
+    stage.stop();
+    for line in ["status", "why a"] {
+        assert!(stage.yoi(line).stdout.contains("by ana (lunch)"), "{line} without a daemon");
+    }
+    stage.start();
+    stage.suppressed(mark, "orchestrator_spawn", "paused");
+    for line in ["status", "why a", "work-set", "kick --dry-run"] {
+        assert!(stage.yoi(line).stdout.contains("by ana (lunch)"), "{line}");
+    }
+    assert_eq!(stage.yoi("kick").code, 3);
+    assert_eq!(stage.turns().len(), 0);
+    insta::assert_snapshot!(stage.order("resume"), @r"
+    ! yoi: pausing and resuming are for people; the Orchestrator's own session may not
+    (exit 3)
+    ");
+    stage.done("resume");
+    assert_eq!(stage.nth_turn(1).items(), ["a"]);
+    insta::assert_snapshot!(stage.yoi("resume"), @r"
+    nothing was paused
+    (exit 0)
+    ");
+}
+
+#[test]
+fn pausing_and_resuming_work_without_a_daemon() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.done("pause");
+    stage.start();
+    stage.rest();
+    assert_eq!(stage.turns().len(), 0);
+    stage.stop();
+    stage.done("resume");
+    stage.start();
+    assert_eq!(stage.nth_turn(1).items(), ["a"]);
+}
+
+#[test]
+fn settings_take_effect_when_they_are_saved_and_bad_ones_change_nothing() {
+    let stage = Stage::with("[capacity]\nmax_inprogress = 1\n");
+    stage.ticket("w", "inprogress", "accepted_by: o\naccepted_at: \"2026-11-30T08:00:00Z\"");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    stage.rest();
+    let mark = stage.mark();
+    settings(&stage, "max_inprogress = 1", "max_inprogress = one");
+    shows(&stage, "the last good settings stay in force");
+    assert!(obstacles(&stage).contains("config.toml:"), "with its line: {}", obstacles(&stage));
+    // The daemon, and whoever asks it, goes on.
+    assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 2);
+    assert!(stage.yoi("why a").stdout.contains("capacity gate holds it"));
+    stage.done("set a note=x");
+
+    settings(&stage, "max_inprogress = one", "max_inprogress = 2");
+    let reloaded = stage.event(mark, "the settings were taken", |event| event["kind"] == "CONFIG_RELOADED");
+    assert_eq!(reloaded["data"]["changed"], serde_json::json!(["capacity.max_inprogress"]));
+    stage.kicked(mark, "gate_cleared");
+    assert_eq!(obstacles(&stage), "[]");
+    assert!(stage.yoi("why a").stdout.contains("No gate holds it"));
+    stage.rest();
+}
+
+#[test]
+fn a_bad_configuration_without_a_daemon_fails_with_its_line() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    settings(&stage, "mode = \"orchestrated\"", "mode = \"orchestrate\"");
+    let answer = stage.yoi("list");
+    assert_eq!(answer.code, 1);
+    assert!(answer.stderr.contains("config.toml:2:8: "), "{answer}");
+}
+
+#[test]
+fn another_command_is_off_until_trusted_and_then_another_session() {
+    let stage = Stage::new();
+    stage.start();
+    stage.rest();
+    let before = stage.session();
+    let text = stage.bench.read(CONFIG);
+    let line = text.lines().find(|line| line.starts_with("command")).unwrap().to_owned();
+    settings(&stage, &line, &line.replace(']', ", \"more\"]"));
+    shows(&stage, "has changed since it was trusted");
+    let mark = stage.mark();
+    stage.ticket("a", "queued", "");
+    stage.suppressed(mark, "ticket_queued", "no_orchestrator");
+    stage.done("trust");
+    assert_eq!(stage.nth_turn(1).items(), ["a"]);
+    assert_ne!(stage.session(), before);
+    assert_eq!(obstacles(&stage), "[]");
+}
+
+#[test]
+fn another_ticket_folder_is_taken_by_a_fresh_start_in_the_same_process() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.bench.write("work/backlog/b.md", "---\ntitle: b\nstate: queued\n---\n");
+    stage.start();
+    stage.rest();
+    let pid = stage.json("status")["pid"].clone();
+    let text = stage.bench.read(CONFIG);
+    stage.bench.write(CONFIG, &format!("{text}\n[tickets]\nroot = \"backlog\"\n"));
+    let ids = |stage: &Stage| {
+        stage.yoi("list --json").json()["tickets"].as_array().map(|t| t.len() == 1 && t[0]["id"] == "b")
+    };
+    until("the other folder", BOUND, || (ids(&stage) == Some(true)).then_some(()), || stage.story());
+    until("a daemon", BOUND, || (stage.json("status")["running"] == true).then_some(()), || stage.story());
+    assert_eq!(stage.json("status")["pid"], pid);
+    assert_eq!(stage.nth_turn(1).items(), ["b"]);
+}
+
+#[test]
+fn a_hangup_reads_the_settings_again() {
+    let stage = Stage::new();
+    stage.start();
+    stage.rest();
+    let answer = stage.yoi("status --json").json();
+    let pid = i32::try_from(answer["pid"].as_i64().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+    stage.rest();
+    assert_eq!(stage.json("status")["running"], true, "it goes on");
+}
