@@ -20,7 +20,9 @@ use yoi::text::keys::KeyMap;
 use yoi::text::patch::patch;
 use yoi::text::read::{Reading, read};
 
+/// So often, or for so long.
 const ROUNDS: usize = 2000;
+const LONGEST: Duration = Duration::from_secs(1);
 
 fn main() {
     let plain = text(7, "queued", "core", "");
@@ -100,7 +102,8 @@ fn row(name: &str, mut work: impl FnMut()) {
 }
 
 fn timed(name: &str, mut once: impl FnMut() -> Duration) {
-    let mut times: Vec<_> = (0..ROUNDS).map(|_| once()).collect();
+    let end = Instant::now() + LONGEST;
+    let mut times: Vec<_> = (0..ROUNDS).take_while(|_| Instant::now() < end).map(|_| once()).collect();
     times.sort();
     let at = |percent: usize| micros(times.get(times.len() * percent / 100).copied().unwrap_or_default());
     println!("| {name} | {:.2} | {:.2} |", at(50), at(99));
