@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -74,22 +75,22 @@ const WORDS: [&str; 12] =
 
 impl Backlog {
     /// Writes `count` tickets of about 1.5 KB.
-    pub fn new(count: usize, layout: Layout) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    pub fn new(count: usize, layout: Layout) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
         let backlog = Self { folder, layout, count };
         let work = backlog.work();
-        fs::create_dir_all(work.join(".yoi")).expect("the workspace");
-        fs::create_dir_all(backlog.folder.path().join("home")).expect("the home");
-        fs::write(work.join(".yoi/config.toml"), "").expect("the configuration");
+        fs::create_dir_all(work.join(".yoi"))?;
+        fs::create_dir_all(backlog.folder.path().join("home"))?;
+        fs::write(work.join(".yoi/config.toml"), "")?;
         // Without git there is no repository, and everything works.
         let _ = Command::new("git").args(["init", "--quiet"]).arg(&work).stdout(Stdio::null()).status();
         let mut chance = Chance(1);
         for number in 0..count {
             let path = backlog.file(number);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("the ticket folder");
-            fs::write(path, text(number, &mut chance)).expect("a ticket");
+            fs::create_dir_all(path.parent().unwrap_or(&work))?;
+            fs::write(path, text(number, &mut chance))?;
         }
-        backlog
+        Ok(backlog)
     }
 
     /// The workspace.

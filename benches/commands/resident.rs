@@ -2,7 +2,9 @@
 //!
 //! Must not know: how a table looks.
 
+use std::error::Error;
 use std::fs;
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -14,6 +16,9 @@ use yoi::http::client::Client;
 
 use crate::backlog::Backlog;
 use crate::measure::{ms, spread};
+
+/// What may fail for many reasons, none of which is yoi's speed.
+pub type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// How long anything may take that is waited for.
 const BOUND: Duration = Duration::from_mins(1);
@@ -28,9 +33,9 @@ pub struct Resident<'b> {
 
 impl<'b> Resident<'b> {
     /// Starts one, and waits for its first answer; how long that took.
-    pub fn start(backlog: &'b Backlog, yoi: &Path) -> (Self, Duration) {
+    pub fn start(backlog: &'b Backlog, yoi: &Path) -> Fallible<(Self, Duration)> {
         let begun = Instant::now();
-        let process = backlog.command(yoi).arg("daemon").stderr(Stdio::null()).spawn().expect("the daemon");
+        let process = backlog.command(yoi).arg("daemon").stderr(Stdio::null()).spawn()?;
         let git = backlog.work().join(".git/yoi/yoi.sock");
         let run = backlog.work().join(".yoi/run/yoi.sock");
         let end = begun + BOUND;
@@ -39,17 +44,19 @@ impl<'b> Resident<'b> {
             if let Some(socket) = there {
                 break socket.clone();
             }
-            assert!(Instant::now() < end, "the daemon does not listen");
+            if Instant::now() > end {
+                return Err("the daemon does not listen".into());
+            }
             thread::sleep(PAUSE);
         };
         let resident = Self { backlog, process, socket };
-        resident.client().call(&Request::Status).expect("an answer");
-        (resident, begun.elapsed())
+        resident.client()?.call(&Request::Status)?;
+        Ok((resident, begun.elapsed()))
     }
 
     /// A connection.
-    pub fn client(&self) -> Client {
-        Client::connect(&self.socket).expect("a connection")
+    pub fn client(&self) -> Fallible<Client> {
+        Ok(Client::connect(&self.socket)?)
     }
 
     fn of_status(&self, key: &str) -> u64 {
@@ -78,56 +85,51 @@ impl<'b> Resident<'b> {
     }
 
     /// How long after a save by rename, and one in place, the daemon shows the new text; told to a person.
-    pub fn saves(&self, rounds: usize) -> [String; 2] {
-        let mut client = self.client();
-        [true, false].map(|by_rename| {
-            let mut times = Vec::new();
-            for round in 0..rounds {
-                // Another file each time: yoi joins notices of one file within 150 ms.
-                let number = round * 37 % self.backlog.count();
-                let marker = format!("saved {by_rename} {round}");
-                self.save(number, &marker, by_rename);
-                let begun = Instant::now();
-                let shown = Request::Show { id: Backlog::id(number) };
-                let seen = |client: &mut Client| {
-                    client.call(&shown).is_ok_and(|answer| answer["ticket"]["repo"] == marker.as_str())
-                };
-                while !seen(&mut client) && begun.elapsed() < BOUND {}
-                times.push(begun.elapsed());
-            }
-            spread(times)
-        })
+    pub fn saves(&self, rounds: usize, by_rename: bool) -> Fallible<String> {
+        let mut client = self.client()?;
+        let mut times = Vec::new();
+        for round in 0..rounds {
+            // Another file each time: yoi joins notices of one file within 150 ms.
+            let number = round * 37 % self.backlog.count();
+            let marker = format!("saved {by_rename} {round}");
+            self.save(number, &marker, by_rename)?;
+            let begun = Instant::now();
+            let shown = Request::Show { id: Backlog::id(number) };
+            while client.call(&shown)?["ticket"]["repo"] != marker.as_str() && begun.elapsed() < BOUND {}
+            times.push(begun.elapsed());
+        }
+        Ok(spread(times))
     }
 
-    fn save(&self, number: usize, marker: &str, by_rename: bool) {
+    fn save(&self, number: usize, marker: &str, by_rename: bool) -> io::Result<()> {
         let file = self.backlog.file(number);
-        let text = fs::read_to_string(&file).expect("the ticket");
+        let text = fs::read_to_string(&file)?;
         let lines: Vec<_> = text.lines().map(|line| if line.starts_with("repo: ") { "" } else { line }).collect();
         let text = lines.join("\n").replacen("---\n", &format!("---\nrepo: {marker}\n"), 1);
         if by_rename {
             let beside = file.with_extension("tmp~");
-            fs::write(&beside, text).expect("a file beside it");
-            fs::rename(beside, file).expect("the save");
+            fs::write(&beside, text)?;
+            fs::rename(beside, file)
         } else {
-            fs::write(file, text).expect("the save");
+            fs::write(file, text)
         }
     }
 
     /// How long after the end of so many saves in a row all of them are known.
-    pub fn burst(&self, number: usize) -> String {
-        let mut client = self.client();
+    pub fn burst(&self, number: usize) -> Fallible<String> {
+        let mut client = self.client()?;
         let marker = format!("burst {number}");
         for n in 0..number {
-            self.save(n, &marker, true);
+            self.save(n, &marker, true)?;
         }
         let begun = Instant::now();
         let list = Request::List(ListRequest { all: true, ..ListRequest::default() });
         loop {
-            let answer = client.call(&list).expect("an answer");
-            let tickets = answer["tickets"].as_array().expect("tickets");
-            let known = tickets.iter().filter(|ticket| ticket["repo"] == marker.as_str()).count();
+            let answer = client.call(&list)?;
+            let tickets = answer["tickets"].as_array();
+            let known = tickets.into_iter().flatten().filter(|ticket| ticket["repo"] == marker.as_str()).count();
             if known >= number || begun.elapsed() > BOUND {
-                return format!("{} (a look takes part of it)", ms(begun.elapsed()));
+                return Ok(format!("{} (a look takes part of it)", ms(begun.elapsed())));
             }
         }
     }
@@ -135,7 +137,7 @@ impl<'b> Resident<'b> {
 
 impl Drop for Resident<'_> {
     fn drop(&mut self) {
-        let _ = self.client().stop();
+        let _ = self.client().map(|mut client| client.stop());
         let _ = self.process.wait();
     }
 }

@@ -6,6 +6,7 @@
 
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
@@ -21,14 +22,27 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The same, with the metadata of the file that was read.
 pub(super) fn read_with_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
-    let file = open(path)?;
+    read_open(open(path)?)
+}
+
+/// The same of a path that begins at an open folder: the way to the folder is not gone for each file in it.
+pub(super) fn read_from(folder: impl AsFd, path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    read_open(File::from(rustix::fs::openat(folder, path, READING, Mode::empty())?))
+}
+
+fn read_open(mut file: File) -> io::Result<(Vec<u8>, Metadata)> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(not_regular());
     }
     let size = usize::try_from(metadata.len()).unwrap_or(LIMIT).min(LIMIT);
-    let mut bytes = Vec::with_capacity(size + 1);
-    file.take(LIMIT as u64).read_to_end(&mut bytes)?;
+    // All of it and nothing after it, at one stroke, is the end; whatever else comes is asked for again.
+    let mut bytes = vec![0; (size + 1).min(LIMIT)];
+    let read = file.read(&mut bytes)?;
+    bytes.truncate(read);
+    if read == 0 || read != size {
+        file.take((LIMIT - read) as u64).read_to_end(&mut bytes)?;
+    }
     Ok((bytes, metadata))
 }
 
@@ -47,10 +61,11 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")
 }
 
+const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
+
 /// Opens to read, without waiting for the other end of a pipe.
 pub(super) fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+    Ok(File::from(rustix::fs::open(path, READING, Mode::empty())?))
 }
 
 /// What becomes of the text that a file of yoi's own has.

@@ -7,8 +7,9 @@ mod editors;
 mod layout;
 mod note;
 mod prints;
+mod scan;
 
-use std::fs::{self, Permissions};
+use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
-use walkdir::WalkDir;
 
 pub use self::layout::id_of;
 use self::prints::Prints;
@@ -98,12 +98,16 @@ impl TicketFolder {
     }
 
     fn read_at(&self, full: &Path, path: &Path) -> Entry {
+        self.entry_of(files::read_with_metadata(full), full, path)
+    }
+
+    /// What was read at this path, or why nothing was.
+    fn entry_of(&self, read: io::Result<(Vec<u8>, Metadata)>, full: &Path, path: &Path) -> Entry {
         let unreadable = |message: String| Entry::Unreadable {
             id: self.id(path),
             path: path.to_owned(),
             error: Diagnostic { line: 0, column: 0, message },
         };
-        let read = files::read_with_metadata(full);
         if let Some(prints) = &self.prints {
             match &read {
                 Ok((_, found)) => prints.read(path, found),
@@ -131,39 +135,6 @@ impl TicketFolder {
         }
     }
 
-    /// The Markdown files under the folder, and the places that could not be looked into.
-    fn walk(&self) -> io::Result<Walked> {
-        let root = self.workspace.join(&self.folder);
-        let mut walked = Walked::default();
-        let visible = |entry: &walkdir::DirEntry| entry.depth() == 0 || !layout::is_hidden(entry.file_name());
-        for entry in WalkDir::new(&root).into_iter().filter_entry(visible) {
-            match entry {
-                Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) if layout::is_markdown(entry.path()) => {
-                    let is_folder = entry.path_is_symlink() && entry.path().is_dir();
-                    if !is_folder {
-                        walked.found.push(self.relative(entry.path()));
-                    }
-                }
-                Ok(_) => {}
-                Err(error) if error.depth() == 0 => return Err(error.into()),
-                Err(error) => walked.failed.extend(self.failed(&error)),
-            }
-        }
-        Ok(walked)
-    }
-
-    fn failed(&self, error: &walkdir::Error) -> Option<(PathBuf, Entry)> {
-        if error.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotFound) {
-            return None; // it was removed while we looked
-        }
-        let path = self.relative(error.path()?);
-        let message =
-            format!("it cannot be read: {}", error.io_error().map_or_else(|| error.to_string(), ToString::to_string));
-        let diagnostic = Diagnostic { line: 0, column: 0, message };
-        Some((path.clone(), Entry::Unreadable { id: self.id(&path), path, error: diagnostic }))
-    }
-
     fn relative(&self, full: &Path) -> PathBuf {
         full.strip_prefix(&self.workspace).unwrap_or(full).to_owned()
     }
@@ -175,25 +146,9 @@ impl TicketFolder {
     }
 }
 
-/// What a walk through the folder met.
-#[derive(Default)]
-struct Walked {
-    found: Vec<PathBuf>,
-    failed: Vec<(PathBuf, Entry)>,
-}
-
 impl Tickets for TicketFolder {
     fn scan(&self) -> io::Result<Vec<(PathBuf, Entry)>> {
-        let Walked { mut found, failed: mut entries } = self.walk()?;
-        layout::leave_out_belongings(&self.folder, &mut found);
-        for path in found {
-            match self.read_at(&self.workspace.join(&path), &path) {
-                Entry::NotATicket | Entry::Absent => {}
-                entry => entries.push((path, entry)),
-            }
-        }
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(entries)
+        self.read_all()
     }
 
     fn read(&self, path: &Path) -> Entry {

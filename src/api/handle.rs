@@ -4,15 +4,14 @@
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::request::{Caller, KeyChange, ListRequest, Request};
+use super::request::{Caller, KeyChange, Request};
 use super::view::value;
 use super::view::{
-    DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
+    DoneView, HeldView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
-use super::{hook, operation, present, report, session};
+use super::{hook, listing, operation, present, report, session};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
-use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Actor, Orders};
 use crate::domain::explain::{dirty_remark, explain};
@@ -29,7 +28,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         host.obstacle_now();
     }
     match request {
-        Request::List(request) => list(&request, host),
+        Request::List(request) => value(&listing::view(&request, host)?),
         Request::Show { id } => show(&id, host),
         Request::Why { id } => {
             host.look_at_writes(&TicketId::new(&id));
@@ -112,33 +111,6 @@ fn find<'a>(host: &'a Host, id: &str) -> Result<&'a Ticket, Failure> {
                 .hint("write more of it"))
         }
     }
-}
-
-fn list(request: &ListRequest, host: &Host) -> Result<Value, Failure> {
-    let state: Option<State> = request.state.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
-    let class: Option<Class> = request.class.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
-    let now = host.now();
-    let engine = host.engine();
-    let hide_closed = !request.all && state.is_none();
-    let mut rows: Vec<_> = engine
-        .backlog()
-        .tickets()
-        .filter(|t| !(hide_closed && t.state == Some(State::Closed)))
-        .filter(|t| state.is_none() || t.state == state)
-        .filter(|t| request.label.as_deref().is_none_or(|label| t.has_label(label)))
-        .map(|ticket| engine.row(ticket, now))
-        .filter(|row| class.is_none() || row.class.as_ref().map(|c| c.class) == class)
-        .collect();
-    rows.sort_by_cached_key(|row| {
-        let since = row.ticket.stamps.queued_at.or(row.ticket.stamps.created_at);
-        (present::rank(row.ticket.state), row.ticket.priority, since.is_none(), since, row.ticket.id.clone())
-    });
-    value(&ListView {
-        version: VERSION,
-        daemon: host.resident(),
-        tickets: rows.iter().map(present::ticket).collect(),
-        errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
-    })
 }
 
 fn view_of(host: &Host, ticket: &Ticket) -> TicketView {

@@ -7,6 +7,7 @@ pub mod failure;
 pub mod handle;
 pub mod hook;
 pub mod inspect;
+pub mod listing;
 mod operation;
 mod present;
 mod report;

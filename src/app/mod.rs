@@ -9,6 +9,7 @@ mod service;
 mod surroundings;
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -29,14 +30,15 @@ use crate::adapters::wake::SystemWaker;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::request::{Request, SessionRequest};
-use crate::api::view::{EventView, StatusView};
+use crate::api::listing::{Listed, listed};
+use crate::api::request::{ListRequest, Request, SessionRequest};
+use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::classify::clock;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
-use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::ticket::{State, TicketId, Timestamp};
 use crate::http::client::Client;
 use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
 use crate::text::keys::KeyMap;
@@ -113,6 +115,23 @@ impl App {
         answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
     }
 
+    /// Lists tickets. In this process nothing is made of them but what `show` asks for.
+    pub fn list<T>(
+        &self,
+        request: &ListRequest,
+        show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(mut client) = self.client()? {
+            let view: ListView = client.call_for(&Request::List(request.clone()))?;
+            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
+            return show(&tickets, &view.errors);
+        }
+        // The process ends with this: to give back the memory of each ticket takes longer than to print it.
+        let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
+        let (tickets, errors) = listed(request, &host)?;
+        show(&tickets, &errors)
+    }
+
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
         let answer = Self::patiently(|| match self.client()? {
@@ -168,34 +187,39 @@ impl App {
 
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
-        if let Some(failure) = &self.bad_config {
-            return Err(failure.clone());
-        }
-        let mut host = Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
-            .map_err(|error| self.unreadable(&error))?;
+        let mut host = self.host(request)?;
         host.set_about(self.about(None));
         let answer = api::handle(request.clone(), &mut host);
         host.look_once_more();
         answer
     }
 
-    /// What a request needs to know: mostly everything; for showing one ticket, that file.
+    fn host(&self, request: &Request) -> Result<Host, Failure> {
+        if let Some(failure) = &self.bad_config {
+            return Err(failure.clone());
+        }
+        Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
+            .map_err(|error| self.unreadable(&error))
+    }
+
+    /// What a request needs to know: all tickets, or that one of which it speaks.
     fn found(&self, request: &Request) -> Found {
         // A new ticket is about no other, and may be the first in a folder that is not there yet.
         if let Request::New { .. } = request {
             return Found::Only(Vec::new());
         }
-        if let Request::Show { id } = request {
-            let tickets = self.tickets();
-            let guesses = tickets.guesses(&TicketId::new(id));
-            let found: Vec<_> = guesses.into_iter().map(|path| (path.clone(), tickets.read(&path))).collect();
-            let found: Vec<_> =
-                found.into_iter().filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
-            if !found.is_empty() {
-                return Found::Only(found);
-            }
-        }
-        Found::All
+        let id = match request {
+            Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
+            // Gates, which rest on other tickets, are for those that are to be in progress.
+            Request::Move { id, to, force, .. } if *force || to != State::Inprogress.as_str() => id,
+            _ => return Found::All,
+        };
+        let tickets = self.tickets();
+        let read = tickets.guesses(&TicketId::new(id)).into_iter().map(|path| (path.clone(), tickets.read(&path)));
+        let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
+        let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
+        let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
+        if found.is_empty() || needs_others { Found::All } else { Found::Only(found) }
     }
 
     fn unreadable(&self, error: &io::Error) -> Failure {

@@ -1,5 +1,6 @@
 //! `yoi list`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,8 +8,9 @@ use clap::Args;
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
+use crate::api::listing::{Held, Listed};
 use crate::api::request::{ListRequest, Request};
-use crate::api::view::{FaultView, ListView, TicketView};
+use crate::api::view::FaultView;
 
 /// List tickets, and every file that cannot be read as one
 #[derive(Args)]
@@ -34,84 +36,93 @@ pub struct Arguments {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let json = arguments.json;
     let Arguments { state, class, label, all, .. } = arguments;
-    let answer = context.open()?.call(&Request::List(ListRequest { state, class, label, all }))?;
+    let request = ListRequest { state, class, label, all };
+    let app = context.open()?;
     if json {
-        output::json(&answer)?;
+        output::json(&app.call(&Request::List(request))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let view: ListView = output::view(answer)?;
-    if view.tickets.is_empty() && view.errors.is_empty() {
-        output::print("no tickets (`yoi new TITLE` makes one, `yoi list --all` shows closed ones too)")?;
-    }
-    if !view.tickets.is_empty() {
-        output::print(&lines(&view.tickets, terminal::width()).join("\n"))?;
-    }
-    stateless(&view.tickets)?;
-    faults(&view.errors)?;
+    app.list(&request, |tickets, errors| {
+        if tickets.is_empty() && errors.is_empty() {
+            output::print("no tickets (`yoi new TITLE` makes one, `yoi list --all` shows closed ones too)")?;
+        }
+        if !tickets.is_empty() {
+            output::verbatim(&lines(tickets, terminal::width()))?;
+        }
+        stateless(tickets)?;
+        faults(errors)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A line a ticket with what keeps it where it is. On a terminal no title takes a second line, and the reason stands
 /// below it.
-fn lines(tickets: &[TicketView], width: Option<usize>) -> Vec<String> {
-    let head = ["ID", "STATE", "PRI", "TITLE"].map(str::to_owned);
-    let mut rows: Vec<_> = std::iter::once(head).chain(tickets.iter().map(row)).collect();
-    let reasons: Vec<_> = std::iter::once(None).chain(tickets.iter().map(reason)).collect();
-    let widest = |column: usize| rows.iter().map(|row| terminal::columns(&row[column])).max().unwrap_or(0) + 2;
-    let left = width.map(|width| width.saturating_sub((0..3).map(widest).sum()).max(12));
-    for (row, reason) in rows.iter_mut().zip(&reasons) {
-        match (left, reason) {
-            (Some(left), _) => row[3] = terminal::cut(&output::harmless(&row[3]), left),
-            (None, Some(reason)) => row[3] = format!("{}  [{reason}]", row[3]),
-            (None, None) => {}
+fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
+    const HEAD: [&str; 3] = ["ID", "STATE", "PRI"];
+    let mut columns = HEAD.map(str::len);
+    for ticket in tickets {
+        for (widest, cell) in columns.iter_mut().zip(cells(*ticket)) {
+            *widest = (*widest).max(terminal::columns(cell));
         }
     }
-    let states: Vec<_> = rows.iter().map(|row| output::state_colour(&row[1])).collect();
-    let colour = |row: usize, column: usize| match (row, column) {
-        (0, _) => Colour::Dim,
-        (row, 1) => states[row],
-        _ => Colour::Plain,
-    };
-    let below = |reason: &Option<String>| {
-        let (Some(width), Some(reason)) = (width, reason) else { return Vec::new() };
-        let lines = terminal::wrapped(reason, width.max(40) - 4).into_iter();
-        lines.map(|line| format!("    {}", terminal::paint(Colour::Dim, &line))).collect::<Vec<_>>()
-    };
-    let lines = output::aligned(&rows, colour).into_iter().zip(&reasons);
-    lines.flat_map(|(line, reason)| std::iter::once(line).chain(below(reason))).collect()
+    let left = width.map(|width| width.saturating_sub(columns.iter().map(|column| column + 2).sum()).max(12));
+    let mut text = String::new();
+    line(&mut text, HEAD, columns, [Colour::Dim; 4], "TITLE");
+    for ticket in tickets {
+        let cells = cells(*ticket);
+        let title = if ticket.title().is_empty() { "(no title)" } else { ticket.title() };
+        let title = match (left, reason(*ticket)) {
+            (Some(left), reason) => (Cow::Owned(terminal::cut(&output::harmless(title), left)), reason),
+            (None, Some(reason)) => (Cow::Owned(format!("{title}  [{reason}]")), None),
+            (None, None) => (Cow::Borrowed(title), None),
+        };
+        let (title, below) = title;
+        let colours = [Colour::Plain, output::state_colour(cells[1]), Colour::Plain, Colour::Plain];
+        line(&mut text, cells, columns, colours, &title);
+        let wrapped = below.iter().zip(width).flat_map(|(reason, width)| terminal::wrapped(reason, width.max(40) - 4));
+        for reason in wrapped {
+            text.extend(["    ", &terminal::paint(Colour::Dim, &reason), "\n"]);
+        }
+    }
+    text
 }
 
-/// The class says the state too.
-fn row(ticket: &TicketView) -> [String; 4] {
-    let title = if ticket.title.is_empty() { "(no title)" } else { &ticket.title };
-    let state = ticket.class.clone().or_else(|| ticket.state.clone()).unwrap_or_else(|| "?".into());
-    [ticket.id.clone(), state, ticket.priority.clone(), title.to_owned()]
+/// Adds one line; nothing is left standing at its end.
+fn line(text: &mut String, cells: [&str; 3], columns: [usize; 3], colours: [Colour; 4], title: &str) {
+    for ((cell, to), colour) in cells.into_iter().zip(columns).zip(colours) {
+        output::add(text, colour, cell);
+        let blanks = to.saturating_sub(terminal::columns(cell)) + 2;
+        text.extend(std::iter::repeat_n(' ', blanks));
+    }
+    output::add(text, colours[3], title);
+    text.truncate(text.trim_end_matches(' ').len());
+    text.push('\n');
 }
 
-/// Why a queued ticket does not start, as far as one line says it.
-fn reason(ticket: &TicketView) -> Option<String> {
-    let waiting = ticket.waiting.as_ref().map(|w| format!("waits: {} — {}", w.kind, w.detail));
-    let more = match ticket.gates.len().saturating_sub(1) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
+fn cells(ticket: Listed<'_>) -> [&str; 3] {
+    [ticket.id(), ticket.standing().unwrap_or("?"), ticket.priority()]
+}
+
+fn reason(ticket: Listed<'_>) -> Option<String> {
+    let text = match ticket.held()? {
+        Held::Waits(kind, detail) => format!("waits: {kind} — {detail}"),
+        Held::Gate(evidence, 0) => format!("held: {evidence}"),
+        Held::Gate(evidence, more) => format!("held: {evidence}; and {more} more"),
     };
-    let held = || ticket.gates.first().map(|gate| format!("held: {}{more}", gate.evidence));
-    waiting.or_else(held).map(|text| output::harmless(&text))
+    Some(output::harmless(&text))
 }
 
 /// Prints why no state can be read of the tickets that have none.
-fn stateless(tickets: &[TicketView]) -> Result<(), Failure> {
-    let without: Vec<_> = tickets.iter().filter(|ticket| ticket.state.is_none()).collect();
+fn stateless(tickets: &[Listed<'_>]) -> Result<(), Failure> {
+    let without: Vec<_> = tickets.iter().filter(|ticket| ticket.standing().is_none()).collect();
     if without.is_empty() {
         return Ok(());
     }
     let title = format!("{} without a known state, which nothing happens to:", output::count(without.len(), "ticket"));
     output::print(&format!("\n{}", terminal::paint(Colour::Red, &title)))?;
-    for ticket in without {
-        for problem in &ticket.problems {
-            let place = output::place(&ticket.path, problem.line, problem.column);
-            output::print(&output::harmless(&format!("  {place}: {}", problem.message)))?;
-        }
+    for problem in without.into_iter().flat_map(|ticket| ticket.problems()) {
+        let place = output::place(&problem.path, problem.line, problem.column);
+        output::print(&output::harmless(&format!("  {place}: {}", problem.message)))?;
     }
     output::print("  other names: `state_key` and `states` under [frontmatter] in .yoi/config.toml")
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::terminal::{self, Colour};
 use crate::api::failure::Failure;
 pub use crate::domain::harmless::harmless;
+use crate::domain::harmless::is_plain;
 
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
@@ -42,6 +43,15 @@ pub fn offer(text: &str) -> Result<bool, Failure> {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(Failure::failed(format!("standard output: {error}"))),
+    }
+}
+
+/// Adds the text in this colour, made harmless.
+pub fn add(to: &mut String, colour: Colour, text: &str) {
+    if is_plain(text) {
+        terminal::add(to, colour, text);
+    } else {
+        terminal::add(to, colour, &harmless(text));
     }
 }
 

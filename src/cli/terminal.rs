@@ -3,6 +3,7 @@
 //! Must not know: what is printed.
 
 use std::io::{self, IsTerminal};
+use std::sync::LazyLock;
 
 use crate::adapters::environment;
 
@@ -34,8 +35,19 @@ impl Colour {
 
 /// The text in this colour if standard output is a terminal that wants colours. The text has to be harmless already.
 pub fn paint(colour: Colour, text: &str) -> String {
-    painted(io::stdout().is_terminal() && environment::wants_colour(), colour, text)
+    painted(*WANTED, colour, text)
 }
+
+/// Adds the same to a longer text.
+pub fn add(to: &mut String, colour: Colour, text: &str) {
+    if *WANTED {
+        to.push_str(&painted(true, colour, text));
+    } else {
+        to.push_str(text);
+    }
+}
+
+static WANTED: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal() && environment::wants_colour());
 
 /// The same for standard error.
 pub fn paint_error(colour: Colour, text: &str) -> String {
@@ -58,6 +70,9 @@ pub fn width() -> Option<usize> {
 
 /// The columns that a text takes: letters of East Asia and pictures two, marks that combine none.
 pub fn columns(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(columns_of).sum()
 }
 

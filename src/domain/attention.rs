@@ -95,6 +95,22 @@ pub fn attention(view: View<'_>) -> Attention {
     found
 }
 
+/// Whether anything on the list is unseen; found without making the list. `active`: some ticket is `active_inprogress`.
+/// `counts` says of a ticket whether it is looked at.
+pub fn any_unseen(view: View<'_>, active: bool, counts: impl Fn(&Ticket) -> bool) -> bool {
+    let backlog = view.ground.backlog;
+    let unseen = |id: &&TicketId| !view.seen.contains(*id);
+    let routed = |ticket: &Ticket| {
+        let class = classify(ticket, view.work_set, view.ground.facts, view.now).map(|classified| classified.class);
+        class == Some(Class::ActionableInprogress) && human(ticket).is_empty()
+    };
+    let listed = |ticket: &Ticket| matches!(queued(ticket, view), Verdict::Listed(_));
+    let any = |ids: &BTreeSet<TicketId>, on_list: &dyn Fn(&Ticket) -> bool| {
+        ids.iter().filter(unseen).filter_map(|id| backlog.get(id)).any(|ticket| counts(ticket) && on_list(ticket))
+    };
+    any(backlog.inprogress(), &routed) || (!active && any(backlog.queued(), &listed))
+}
+
 /// Unseen first, then class, the Orchestrator's own order (planned tickets only), priority, age, id.
 fn order(ticket: &Ticket, item: &Item, work_set: &WorkSet) -> impl Ord + use<> {
     let note = work_set.get(&ticket.id).filter(|_| item.class == Class::PlannedQueued);

@@ -11,7 +11,6 @@ use super::ticket::{Diagnostic, State, Ticket, TicketId};
 
 /// What one file in the ticket folder turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all entries are tickets: a box would cost one allocation each")]
 pub enum Entry {
     /// A ticket (it may have `problems`).
     Ticket(Ticket),
@@ -78,7 +77,7 @@ impl fmt::Display for Fault {
 pub struct Backlog {
     /// By path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket.
     files: BTreeMap<OsString, Entry>,
-    paths: BTreeMap<TicketId, BTreeSet<PathBuf>>,
+    ids: BTreeMap<TicketId, Named>,
     queued: BTreeSet<TicketId>,
     inprogress: BTreeSet<TicketId>,
     /// Those `inprogress` that take up capacity: no human gate holds them.
@@ -87,22 +86,53 @@ pub struct Backlog {
     exclusive: BTreeSet<TicketId>,
 }
 
+/// What has an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named {
+    /// One file, which can be read.
+    Ticket(Ticket),
+    /// One that cannot, or several.
+    Files(BTreeSet<PathBuf>),
+}
+
+impl Named {
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let (ticket, files) = match self {
+            Named::Ticket(ticket) => (Some(&ticket.path), None),
+            Named::Files(paths) => (None, Some(paths)),
+        };
+        ticket.into_iter().chain(files.into_iter().flatten())
+    }
+}
+
 impl Backlog {
     /// A backlog of these files.
     pub fn of(entries: impl IntoIterator<Item = (PathBuf, Entry)>) -> Self {
-        let mut backlog = Self::default();
-        for (path, entry) in entries {
-            backlog.put(path, entry);
+        let there = entries.into_iter().filter(|(_, entry)| entry.id().is_some());
+        let placed = there.map(|(path, entry)| (placed(entry, &path), path));
+        let files: BTreeMap<_, _> = placed.map(|(entry, path)| (path.into_os_string(), entry)).collect();
+        let mut by_id: Vec<_> = files.iter().filter_map(|(path, entry)| Some((entry.id()?, path, entry))).collect();
+        by_id.sort_by_key(|(id, ..)| *id);
+        let alike = by_id.chunk_by(|(a, ..), (b, ..)| a == b);
+        let ids = alike.filter_map(|alike| {
+            let named = match alike {
+                [(_, _, Entry::Ticket(ticket))] => Named::Ticket(ticket.clone()),
+                several => Named::Files(several.iter().map(|(_, path, _)| PathBuf::from(path)).collect()),
+            };
+            Some((alike.first()?.0.clone(), named))
+        });
+        let mut backlog = Self { ids: ids.collect(), files, ..Self::default() };
+        for ticket in backlog.tickets().cloned().collect::<Vec<_>>() {
+            backlog.index(&ticket.id, Some(&ticket));
         }
         backlog
     }
 
     /// The ticket with this id, if exactly one file has it and it can be read.
     pub fn get(&self, id: &TicketId) -> Option<&Ticket> {
-        let paths = self.paths.get(id)?;
-        match self.files.get(paths.first()?.as_os_str())? {
-            Entry::Ticket(ticket) if paths.len() == 1 => Some(ticket),
-            _ => None,
+        match self.ids.get(id)? {
+            Named::Ticket(ticket) => Some(ticket),
+            Named::Files(_) => None,
         }
     }
 
@@ -113,12 +143,15 @@ impl Backlog {
 
     /// The files that claim this id: none, one, or (an error) several.
     pub fn paths_of(&self, id: &TicketId) -> impl Iterator<Item = &PathBuf> {
-        self.paths.get(id).into_iter().flatten()
+        self.ids.get(id).into_iter().flat_map(Named::paths)
     }
 
     /// Every readable ticket with an id of its own, by id.
     pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
-        self.paths.keys().filter_map(|id| self.get(id))
+        self.ids.values().filter_map(|named| match named {
+            Named::Ticket(ticket) => Some(ticket),
+            Named::Files(_) => None,
+        })
     }
 
     /// All known paths.
@@ -149,13 +182,14 @@ impl Backlog {
     /// Every file that is listed as an error: unreadable, or with an id that another file has too.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for (id, paths) in &self.paths {
+        for (id, named) in &self.ids {
+            let Named::Files(paths) = named else { continue };
             for path in paths {
-                if let Some(Entry::Unreadable { error, .. }) = self.files.get(path.as_os_str()) {
-                    faults.push(Fault { id: id.clone(), path: path.clone(), error: error.clone() });
-                } else if paths.len() > 1 {
-                    faults.push(Fault { id: id.clone(), path: path.clone(), error: doubled(id, path, paths) });
-                }
+                let error = match self.files.get(path.as_os_str()) {
+                    Some(Entry::Unreadable { error, .. }) => error.clone(),
+                    _ => doubled(id, path, paths),
+                };
+                faults.push(Fault { id: id.clone(), path: path.clone(), error });
             }
         }
         faults
@@ -163,27 +197,38 @@ impl Backlog {
 
     /// Takes in what a file is now. Returns the difference for its ticket, if there is one.
     pub fn put(&mut self, path: PathBuf, entry: Entry) -> Option<Diff> {
+        let entry = placed(entry, &path);
         if self.files.get(path.as_os_str()) == Some(&entry) {
             return None;
         }
         // The id comes from the path, so that it is the same before and after.
         let id = entry.id().or_else(|| self.files.get(path.as_os_str()).and_then(Entry::id)).cloned()?;
         let before = self.get(&id).cloned();
+        let mut paths: BTreeSet<_> = self.paths_of(&id).cloned().collect();
         if entry.id().is_some() {
-            self.paths.entry(id.clone()).or_default().insert(path.clone());
+            paths.insert(path.clone());
             self.files.insert(path.into_os_string(), entry);
         } else {
+            paths.remove(&path);
             self.files.remove(path.as_os_str());
-            if let Some(paths) = self.paths.get_mut(&id) {
-                paths.remove(&path);
-                if paths.is_empty() {
-                    self.paths.remove(&id);
-                }
-            }
         }
+        self.name(&id, paths);
         let after = self.get(&id).cloned();
         self.index(&id, after.as_ref());
         (before != after).then_some(Diff { id, before, after })
+    }
+
+    /// These files have the id.
+    fn name(&mut self, id: &TicketId, paths: BTreeSet<PathBuf>) {
+        let named = match (paths.len(), paths.first().and_then(|path| self.files.get(path.as_os_str()))) {
+            (_, None) => {
+                self.ids.remove(id);
+                return;
+            }
+            (1, Some(Entry::Ticket(ticket))) => Named::Ticket(ticket.clone()),
+            _ => Named::Files(paths),
+        };
+        self.ids.insert(id.clone(), named);
     }
 
     fn index(&mut self, id: &TicketId, ticket: Option<&Ticket>) {
@@ -203,6 +248,16 @@ impl Backlog {
             }
         }
     }
+}
+
+/// A ticket lies where its file lies: this is what the index by id goes by.
+fn placed(mut entry: Entry, path: &Path) -> Entry {
+    if let Entry::Ticket(ticket) = &mut entry
+        && ticket.path != path
+    {
+        path.clone_into(&mut ticket.path);
+    }
+    entry
 }
 
 fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic {

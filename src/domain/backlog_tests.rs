@@ -102,7 +102,8 @@ fn a_difference_is_reported_once_and_equal_content_is_none() {
     assert_eq!(backlog.put("a.md".into(), Entry::Ticket(queued("a"))), None);
     let later = with(queued("a"), |t| t.title = "new".into());
     let diff = backlog.put("a.md".into(), Entry::Ticket(later)).unwrap();
-    assert_eq!((diff.before.unwrap().title, diff.after.unwrap().title), ("Title of a".into(), "new".into()));
+    let titles = (diff.before.unwrap().title.clone(), diff.after.unwrap().title.clone());
+    assert_eq!(titles, ("Title of a".into(), "new".into()));
     assert!(backlog.put("a.md".into(), Entry::Absent).unwrap().after.is_none());
     assert_eq!(backlog.put("a.md".into(), Entry::Absent), None);
     assert_eq!(backlog.put("README.md".into(), Entry::NotATicket), None);

@@ -33,43 +33,56 @@ pub struct Ground<'a> {
 
 /// Every gate that holds this ticket now; empty means that it may start.
 pub fn holds(ticket: &Ticket, ground: Ground<'_>) -> Vec<Hold> {
-    let mut found = dependency(ticket, ground.backlog);
-    found.extend(conflict(ticket, ground.backlog));
-    found.extend(dirty_workspace(ground));
-    found.extend(capacity(ticket, ground));
-    found.extend(human(ticket));
-    found
+    let mut holds = Vec::new();
+    each(ticket, ground, &mut |gate, evidence| holds.push(Hold { gate, evidence: evidence() }));
+    let last = holds.iter().rposition(|hold| hold.gate == WaitKind::Dependency);
+    if let Some(last) = last
+        && let Some(cycle) = cycle(ticket, ground.backlog)
+    {
+        let evidence = format!("the dependencies go in a circle: {}", cycle.join(" -> "));
+        holds.insert(last + 1, Hold { gate: WaitKind::Dependency, evidence });
+    }
+    holds
+}
+
+/// Which gates hold this ticket now: the same, for who does not ask for the evidence.
+pub fn held_by(ticket: &Ticket, ground: Ground<'_>) -> Vec<WaitKind> {
+    let mut gates = Vec::new();
+    each(ticket, ground, &mut |gate, _| gates.push(gate));
+    gates
 }
 
 /// Whether any gate holds this ticket.
 pub fn is_held(ticket: &Ticket, ground: Ground<'_>) -> bool {
-    !holds(ticket, ground).is_empty()
+    !held_by(ticket, ground).is_empty()
 }
 
-fn hold(gate: WaitKind, evidence: String) -> Hold {
-    Hold { gate, evidence }
+/// Told of each reason: the gate, and its evidence in words for who wants it.
+type Found<'f> = &'f mut dyn FnMut(WaitKind, &dyn Fn() -> String);
+
+fn each(ticket: &Ticket, ground: Ground<'_>, found: Found<'_>) {
+    dependency(ticket, ground.backlog, found);
+    conflict(ticket, ground.backlog, found);
+    dirty_workspace(ground, found);
+    capacity(ticket, ground, found);
+    for evidence in human_evidence(ticket) {
+        found(WaitKind::HumanGate, &|| evidence.clone());
+    }
 }
 
 /// Each direct dependency must be done or closed.
-fn dependency(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
-    let mut found = Vec::new();
+fn dependency(ticket: &Ticket, backlog: &Backlog, found: Found<'_>) {
     for id in &ticket.depends_on {
-        let evidence = match backlog.get(id) {
-            Some(other) => match other.state {
-                Some(State::Done | State::Closed) => continue,
-                Some(state) => format!("depends on {}, which is {state}", quoted(id)),
-                None => format!("depends on {}, whose state cannot be read", quoted(id)),
-            },
+        let other = backlog.get(id);
+        if other.is_some_and(|other| matches!(other.state, Some(State::Done | State::Closed))) {
+            continue;
+        }
+        found(WaitKind::Dependency, &|| match other.map(|other| other.state) {
+            Some(Some(state)) => format!("depends on {}, which is {state}", quoted(id)),
+            Some(None) => format!("depends on {}, whose state cannot be read", quoted(id)),
             None => format!("depends on {}, {}", quoted(id), unknown(id, backlog)),
-        };
-        found.push(hold(WaitKind::Dependency, evidence));
+        });
     }
-    if !found.is_empty()
-        && let Some(cycle) = cycle(ticket, backlog)
-    {
-        found.push(hold(WaitKind::Dependency, format!("the dependencies go in a circle: {}", cycle.join(" -> "))));
-    }
-    found
 }
 
 fn unknown(id: &TicketId, backlog: &Backlog) -> &'static str {
@@ -105,25 +118,20 @@ pub fn cycle(ticket: &Ticket, backlog: &Backlog) -> Option<Vec<String>> {
 }
 
 /// Named conflicts (either side may name the other) and overlapping `touches` of tickets in progress.
-fn conflict(ticket: &Ticket, backlog: &Backlog) -> Vec<Hold> {
-    let mut found = Vec::new();
+fn conflict(ticket: &Ticket, backlog: &Backlog, found: Found<'_>) {
     // Only those in progress can conflict that this ticket names, or that name conflicts or paths themselves.
     let named = ticket.conflicts_with.iter().filter(|id| backlog.inprogress().contains(*id));
     let others: BTreeSet<_> = named.chain(backlog.exclusive()).filter(|id| **id != ticket.id).collect();
     for other in others.into_iter().filter_map(|id| backlog.get(id)) {
         if ticket.conflicts_with.contains(&other.id) || other.conflicts_with.contains(&ticket.id) {
-            found.push(hold(WaitKind::Conflict, format!("conflicts with {}, which is inprogress", quoted(&other.id))));
+            found(WaitKind::Conflict, &|| format!("conflicts with {}, which is inprogress", quoted(&other.id)));
         } else if let Some((mine, theirs)) = overlap(&ticket.touches, &other.touches) {
-            let evidence = format!(
-                "touches {}, and {}, which is inprogress, touches {}",
-                quoted(mine),
-                quoted(&other.id),
-                quoted(theirs)
-            );
-            found.push(hold(WaitKind::Conflict, evidence));
+            found(WaitKind::Conflict, &|| {
+                let (mine, id, theirs) = (quoted(mine), quoted(&other.id), quoted(theirs));
+                format!("touches {mine}, and {id}, which is inprogress, touches {theirs}")
+            });
         }
     }
-    found
 }
 
 /// The first pair of paths of which one is, or lies inside, the other.
@@ -140,11 +148,12 @@ fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
-fn dirty_workspace(ground: Ground<'_>) -> Option<Hold> {
-    if ground.policy.dirty_workspace != DirtyGate::Block {
-        return None;
+fn dirty_workspace(ground: Ground<'_>, found: Found<'_>) {
+    if ground.policy.dirty_workspace == DirtyGate::Block
+        && let Some(evidence) = dirty_evidence(&ground.facts.dirty)
+    {
+        found(WaitKind::DirtyWorkspace, &|| evidence.clone());
     }
-    dirty_evidence(&ground.facts.dirty).map(|evidence| hold(WaitKind::DirtyWorkspace, evidence))
 }
 
 /// What is to be said of the main worktree, if anything.
@@ -157,23 +166,30 @@ pub fn dirty_evidence(dirty: &Dirty) -> Option<String> {
 }
 
 /// Counts `inprogress` tickets that no human gate holds, never the ticket itself.
-fn capacity(ticket: &Ticket, ground: Ground<'_>) -> Option<Hold> {
-    let limit = ground.policy.capacity.max_inprogress?;
-    let backlog = ground.backlog;
-    let counted = backlog.running().len() - usize::from(backlog.running().contains(&ticket.id));
-    (counted >= limit).then(|| {
-        let others = backlog.running().iter().filter(|id| **id != ticket.id);
+fn capacity(ticket: &Ticket, ground: Ground<'_>, found: Found<'_>) {
+    let Some(limit) = ground.policy.capacity.max_inprogress else { return };
+    let running = ground.backlog.running();
+    let counted = running.len() - usize::from(running.contains(&ticket.id));
+    if counted < limit {
+        return;
+    }
+    found(WaitKind::Capacity, &|| {
+        let others = running.iter().filter(|id| **id != ticket.id);
         let shown = others.take(5).map(quoted).collect::<Vec<_>>().join(", ");
         let more = if counted > 5 { format!(" and {} more", counted - 5) } else { String::new() };
-        hold(WaitKind::Capacity, format!("{counted} of {limit} in progress already: {shown}{more}"))
-    })
+        format!("{counted} of {limit} in progress already: {shown}{more}")
+    });
 }
 
 /// `human_gate`, or a label `needs-human` or `blocked`.
 pub fn human(ticket: &Ticket) -> Vec<Hold> {
+    human_evidence(ticket).map(|evidence| Hold { gate: WaitKind::HumanGate, evidence }).collect()
+}
+
+fn human_evidence(ticket: &Ticket) -> impl Iterator<Item = String> {
     let gate = ticket.human_gate.iter().map(|why| format!("human_gate: {}", quoted(why)));
-    let labels = HUMAN_LABELS.into_iter().filter(|l| ticket.has_label(l));
-    gate.chain(labels.map(|l| format!("label `{l}`"))).map(|e| hold(WaitKind::HumanGate, e)).collect()
+    let labels = HUMAN_LABELS.into_iter().filter(|label| ticket.has_label(label));
+    gate.chain(labels.map(|label| format!("label `{label}`")))
 }
 
 #[cfg(test)]

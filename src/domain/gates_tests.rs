@@ -17,6 +17,8 @@ fn judge(tickets: &[Ticket], policy: &Policy, dirty: Dirty) -> Vec<(WaitKind, St
     let ground = Ground { backlog: &backlog, facts: &facts, policy };
     let found = holds(&tickets[0], ground);
     assert_eq!(is_held(&tickets[0], ground), !found.is_empty());
+    let gates: std::collections::BTreeSet<_> = found.iter().map(|hold| hold.gate).collect();
+    assert_eq!(held_by(&tickets[0], ground).into_iter().collect::<std::collections::BTreeSet<_>>(), gates);
     found.into_iter().map(|h| (h.gate, h.evidence)).collect()
 }
 

@@ -8,7 +8,15 @@ pub const LONGEST: usize = 120;
 /// Replaces what steers a terminal, the layout of a list or a reader who is no person: control characters, line breaks,
 /// direction overrides, and characters that nobody sees.
 pub fn harmless(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     text.chars().map(|c| if is_harmful(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Printable ASCII, as nearly every text is: [`harmless`] leaves it as it is.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Whether [`harmless`] replaces it. Joiners of scripts and emoji are what people write.

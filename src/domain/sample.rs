@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backlog::{Backlog, Entry};
 use super::facts::{Claim, Pod, PodId, PodState, ProcessIdentity, TimeDeltaSeconds};
-use super::ticket::{Digest, Priority, Stamps, State, Ticket, TicketId, Timestamp, YOI_LABELS};
+use super::ticket::{Digest, Fields, Priority, Stamps, State, Ticket, TicketId, Timestamp, YOI_LABELS};
 
 /// So many seconds after the moment at which all tests begin, 2026-11-30T09:00:00Z.
 pub fn at(seconds: i64) -> Timestamp {
@@ -18,7 +18,7 @@ pub fn id(id: &str) -> TicketId {
 
 /// A ticket in this state with nothing else said.
 pub fn ticket(id: &str, state: State) -> Ticket {
-    let ticket = Ticket {
+    let said = Fields {
         id: TicketId::from(id),
         path: format!("tickets/{id}.md").into(),
         title: format!("Title of {id}"),
@@ -41,7 +41,7 @@ pub fn ticket(id: &str, state: State) -> Ticket {
         content: Digest::default(),
         meaning: Digest::default(),
     };
-    sealed(ticket, "")
+    sealed(said.into(), "")
 }
 
 /// A ticket with something changed in it.

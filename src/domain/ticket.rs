@@ -3,26 +3,27 @@
 //! Must not know: where the bytes came from, YAML, the current time. DESIGN.md sections 1 and 2.1.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use super::digest::Digest;
 
 /// A moment, always UTC. Taken as an argument everywhere in this floor.
 pub type Timestamp = DateTime<Utc>;
 
-/// The id of a ticket: a file stem, or the folder name of an `item.md`. Any file name is one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TicketId(String);
+/// The id of a ticket: a file stem, or the folder name of an `item.md`. Any file name is one. Clones share its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TicketId(Arc<str>);
 
 impl TicketId {
     /// Wraps an id as it was read; nothing is checked, because nothing is ever joined to a path.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
+    pub fn new(id: impl AsRef<str>) -> Self {
+        Self(id.as_ref().into())
     }
 
     /// The id as text.
@@ -40,6 +41,18 @@ impl AsRef<str> for TicketId {
 impl fmt::Display for TicketId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl Serialize for TicketId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TicketId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
     }
 }
 
@@ -106,6 +119,11 @@ impl Priority {
     pub fn new(n: u8) -> Option<Self> {
         (n <= 4).then_some(Self(n))
     }
+
+    /// `P0` to `P4`.
+    pub fn as_str(self) -> &'static str {
+        ["P0", "P1", "P2", "P3", "P4"].get(usize::from(self.0)).copied().unwrap_or_default()
+    }
 }
 
 impl Default for Priority {
@@ -116,7 +134,7 @@ impl Default for Priority {
 
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "P{}", self.0)
+        f.write_str(self.as_str())
     }
 }
 
@@ -178,9 +196,40 @@ pub struct Diagnostic {
     pub message: String,
 }
 
-/// One ticket as its file says it now.
+/// One ticket as its file says it now. Clones share one set of fields, until one of them is changed: a ticket is handed
+/// around as cheaply as its name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ticket(Arc<Fields>);
+
+impl From<Fields> for Ticket {
+    fn from(fields: Fields) -> Self {
+        Self(Arc::new(fields))
+    }
+}
+
+impl Deref for Ticket {
+    type Target = Fields;
+
+    fn deref(&self) -> &Fields {
+        &self.0
+    }
+}
+
+impl DerefMut for Ticket {
+    fn deref_mut(&mut self) -> &mut Fields {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a ticket says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct Fields {
     /// From the path, never from the frontmatter.
     pub id: TicketId,
     /// Relative to the workspace, as scanned.

@@ -9,6 +9,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::{Request as HttpRequest, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -43,12 +44,17 @@ impl Client {
 
     /// Whether the daemon answers within 5 s.
     pub fn check(&mut self) -> Result<(), Failure> {
-        self.exchange("GET", "/healthz", String::new(), PATIENCE).map(drop)
+        self.exchange::<IgnoredAny>("GET", "/healthz", String::new(), PATIENCE).map(drop)
     }
 
     /// Sends a request, and returns its answer or its failure. A daemon that does not answer at all is not even sent
     /// it: what was reported as failed must not be done a minute later.
     pub fn call(&mut self, request: &Request) -> Result<Value, Failure> {
+        self.call_for(request)
+    }
+
+    /// The same, with the answer read as what it is.
+    pub fn call_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Failure> {
         self.check()?;
         let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
         self.exchange("POST", "/api/requests", body, LONG_PATIENCE)
@@ -87,7 +93,7 @@ impl Client {
         runtime.block_on(async {
             let mut response = send(sender, &socket, request).await?;
             if response.status() != StatusCode::OK {
-                return read(&socket, response).await.map(|_| true);
+                return read::<serde_json::Value>(&socket, response).await.map(|_| true);
             }
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
@@ -118,7 +124,13 @@ impl Client {
             .map_err(|error| Failure::failed(format!("{}: {error}", self.socket.display())))
     }
 
-    fn exchange(&mut self, method: &str, path: &str, body: String, patience: Duration) -> Result<Value, Failure> {
+    fn exchange<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: String,
+        patience: Duration,
+    ) -> Result<T, Failure> {
         let request = self.request(method, path, body)?;
         let socket = self.socket.clone();
         let Self { runtime, sender, .. } = self;
@@ -147,11 +159,14 @@ async fn send(
     sender.send_request(request).await.map_err(|error| gone(socket, &error))
 }
 
-async fn read(socket: &Path, response: Response<Incoming>) -> Result<Value, Failure> {
+async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>) -> Result<T, Failure> {
     let status = response.status();
     let body = response.into_body().collect().await.map_err(|error| gone(socket, &error))?.to_bytes();
     if status == StatusCode::OK {
-        let strange = |error| Failure::failed(format!("{}: the answer is no JSON: {error}", socket.display()));
+        let strange = |error| {
+            let message = format!("{}: the answer is not what this yoi expects: {error}", socket.display());
+            Failure::failed(message).hint("is the daemon of another version? restart it with `yoi down` and `yoi up`")
+        };
         return serde_json::from_slice(&body).map_err(strange);
     }
     Err(serde_json::from_slice::<Failure>(&body).unwrap_or_else(|_| {

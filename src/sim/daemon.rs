@@ -69,6 +69,7 @@ impl World {
             adopted,
             pods,
             ended_pods,
+            ended_turns: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

@@ -105,14 +105,16 @@ fn is_plain_text(yaml: &str) -> bool {
     let ascii = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     let letter =
         |c: char| !matches!(c, '\u{80}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
-    yaml.bytes().all(|byte| ascii(byte) || byte >= 0x80) && (yaml.is_ascii() || yaml.chars().all(letter))
+    // To the end in any case: without a way out a processor looks at many bytes at once.
+    yaml.bytes().fold(true, |plain, byte| plain & (ascii(byte) | (byte >= 0x80)))
+        && (yaml.is_ascii() || yaml.chars().all(letter))
 }
 
 /// Takes in one line; None where it leaves a doubt.
 fn add_line<'b>(entries: &mut Vec<Entry<'b>>, line: &'b str, number: usize) -> Option<()> {
     match line.bytes().next() {
-        // A comment over the whole line.
-        Some(b'#') => Some(()),
+        // An empty line, or a comment over the whole line.
+        None | Some(b'#') => Some(()),
         Some(b' ' | b'-') => {
             let blank = line.bytes().all(|byte| byte == b' ');
             if blank { Some(()) } else { add_item(&mut entries.last_mut()?.held, line, number) }
@@ -122,7 +124,6 @@ fn add_line<'b>(entries: &mut Vec<Entry<'b>>, line: &'b str, number: usize) -> O
             let is_new = entries.len() < MAX_KEYS && entries.iter().all(|other| other.key != entry.key);
             is_new.then(|| entries.push(entry))
         }
-        None => Some(()),
     }
 }
 
@@ -199,9 +200,16 @@ fn scalar(written: &str, place: Place, may_stand: fn(&str) -> bool) -> Option<Sc
     Some(Scalar { text, sort, place })
 }
 
-/// Whether an unquoted text after a key, or after a dash, is one whole value.
+/// Whether an unquoted text after a key, or after a dash, is one whole value: no `: `, ` #` or colon at its end.
 fn in_block(text: &str) -> bool {
-    !text.contains(": ") && !text.contains(" #") && !text.ends_with(':')
+    let mut last = b'-';
+    for byte in text.bytes() {
+        if (last == b':' && byte == b' ') || (last == b' ' && byte == b'#') {
+            return false;
+        }
+        last = byte;
+    }
+    last != b':'
 }
 
 /// The same in brackets, where more characters mean something.
@@ -226,15 +234,19 @@ fn sort(text: &str) -> Option<Sort> {
     }
 }
 
-/// Digits alone are a number, but not with a zero before them; what begins like a date is none in any notation.
+/// Digits alone are a number, but not with a zero before them. What has a character that is in no number, or begins like
+/// a date, is none.
 fn number(text: &str) -> Option<Sort> {
     let bytes = text.as_bytes();
     if bytes.iter().all(u8::is_ascii_digit) {
         let leading = bytes.len() > 1 && bytes[0] == b'0';
         return if leading { Some(Sort::Text) } else { (bytes.len() <= 18).then_some(Sort::Number) };
     }
+    let in_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-' | b'_');
+    let other_base = ["0x", "0o", "0b"].iter().any(|prefix| text.starts_with(prefix));
+    let word = !other_base && !bytes.iter().all(in_numbers);
     let date = bytes.len() >= 10 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-';
-    date.then_some(Sort::Text)
+    (word || date).then_some(Sort::Text)
 }
 
 #[cfg(test)]

@@ -13,11 +13,12 @@ use super::document::{Contents, Document, Field, Text};
 use super::keys::KeyMap;
 use super::plain::Plain;
 use super::timestamp;
-use crate::domain::ticket::{Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{
+    self, Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp,
+};
 
 /// What a file in the ticket folder is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all files are tickets: a box would cost one allocation each")]
 pub enum Reading {
     /// A ticket, perhaps with problems.
     Ticket(Ticket),
@@ -67,7 +68,7 @@ fn ticket(
     keys: &KeyMap,
 ) -> Ticket {
     let mut reader = Reader { fields, problems: remarks };
-    let mut ticket = Ticket {
+    let mut said = ticket::Fields {
         id,
         path,
         title: reader.title(),
@@ -91,14 +92,14 @@ fn ticket(
         meaning,
     };
     reader.problems.sort();
-    ticket.problems = reader.problems;
-    ticket
+    said.problems = reader.problems;
+    said.into()
 }
 
 /// The ticket's own faults in a document, without making a ticket of it.
 pub fn problems(bytes: &[u8], keys: &KeyMap) -> Vec<Diagnostic> {
     match read(bytes, TicketId::new(""), PathBuf::new(), keys) {
-        Reading::Ticket(ticket) => ticket.problems,
+        Reading::Ticket(ticket) => ticket.problems.clone(),
         _ => Vec::new(),
     }
 }

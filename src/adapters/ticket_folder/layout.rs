@@ -2,7 +2,6 @@
 //!
 //! Must not know: contents. DESIGN.md 1.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -33,24 +32,9 @@ pub(super) fn is_markdown(path: &Path) -> bool {
     name.ends_with(b".md") && name.len() > 3 && !name.ends_with(b".thread.md")
 }
 
-/// Leaves out what belongs to a ticket with a folder of its own: every file in and below a folder with an `item.md`,
-/// other `item.md` files aside. An `item.md` in the ticket folder itself is a plain ticket.
-pub(super) fn leave_out_belongings(root: &Path, paths: &mut Vec<PathBuf>) {
-    let is_item = |path: &Path| path.file_name().is_some_and(|name| name == ITEM);
-    let folders: BTreeSet<PathBuf> = paths
-        .iter()
-        .filter(|p| is_item(p))
-        .filter_map(|p| p.parent())
-        .filter(|f| *f != root)
-        .map(Path::to_owned)
-        .collect();
-    if folders.is_empty() {
-        return;
-    }
-    paths.retain(|path| is_item(path) || !path.ancestors().skip(1).any(|folder| folders.contains(folder)));
-}
-
-/// The same rules for one path, relative to the workspace.
+/// Whether a file is a ticket, by its path relative to the workspace: not what belongs to a ticket with a folder of its
+/// own (every file in and below a folder with an `item.md`, other `item.md` files aside). An `item.md` in the ticket folder
+/// itself is a plain ticket.
 pub(super) fn is_ticket_path(workspace: &Path, root: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };
     let plain = below.components().all(|part| matches!(part, Component::Normal(name) if !is_hidden(name)));

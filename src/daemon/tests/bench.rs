@@ -178,7 +178,8 @@ impl Tickets for Fake {
             Change::Set(key, value) if key == "state" => value.as_str()?.parse().ok(),
             _ => None,
         });
-        let after = Ticket { state: state.or(before.state), ..before.clone() };
+        let mut after = before.clone();
+        after.state = state.or(before.state);
         self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
         Ok((before, after))
     }

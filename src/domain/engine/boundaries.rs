@@ -5,10 +5,10 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Actor, Engine, Orchestrator, RecordKind};
-use crate::domain::attention::{Attention, View, attention};
+use crate::domain::attention::{Attention, View, any_unseen, attention};
 use crate::domain::kick::{Boundary, Causes, Decision, Presence, Suppression, decide};
 use crate::domain::refusal::Refusal;
-use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::ticket::{Ticket, Timestamp};
 
 /// How long after a decision further boundaries are joined.
 const JOIN: TimeDelta = TimeDelta::milliseconds(200);
@@ -127,7 +127,7 @@ impl Engine {
         if !idle || self.news_at.take_if(|at| *at <= now).is_none() {
             return;
         }
-        if self.boundaries.pending.is_empty() && self.attention(false, now).items.iter().any(|item| !item.seen) {
+        if self.boundaries.pending.is_empty() && self.any_unseen(now) {
             self.boundaries.last_news = Some(now);
             self.reach_boundary(Boundary::GateCleared);
         }
@@ -163,18 +163,33 @@ impl Engine {
 
     /// The attention list as an explicit, or an automatic, boundary would see it now.
     pub fn attention(&self, explicit: bool, now: Timestamp) -> Attention {
-        let mut list = attention(View {
+        let mut list = attention(self.view(explicit, now));
+        list.items.retain(|item| self.backlog.get(&item.id).is_some_and(|ticket| self.is_there(ticket)));
+        list
+    }
+
+    fn view(&self, explicit: bool, now: Timestamp) -> View<'_> {
+        View {
             ground: self.ground(),
             work_set: &self.work_set,
             seen: &self.ledger.seen,
             shown_gated: &self.ledger.shown_gated,
             explicit,
             now,
-        });
-        // What may just have vanished is not announced; it is on the list again when it has been looked at twice.
-        let there = |id: &TicketId| self.backlog.get(id).is_some_and(|ticket| !self.files.doubts(&ticket.path));
-        list.items.retain(|item| there(&item.id));
-        list
+        }
+    }
+
+    /// What may just have vanished is not announced; it is on the list again when it has been looked at twice.
+    fn is_there(&self, ticket: &Ticket) -> bool {
+        !self.files.doubts(&ticket.path)
+    }
+
+    /// Whether an automatic boundary would see anything unseen; after `judge_active`.
+    fn any_unseen(&self, now: Timestamp) -> bool {
+        let active = !self.under_way.is_empty();
+        let found = any_unseen(self.view(false, now), active, |ticket| self.is_there(ticket));
+        debug_assert_eq!(found, self.attention(false, now).items.iter().any(|item| !item.seen), "one rule, two ways");
+        found
     }
 
     pub(super) fn suppressed(&mut self, causes: &[Boundary], why: &Suppression, now: Timestamp) {

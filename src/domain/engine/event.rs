@@ -160,7 +160,6 @@ pub enum TurnOutcome {
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "events are moved once, from the inbox to the engine")]
 pub enum Event {
     /// The daemon started. Always the first event.
     Started(Box<Start>),

@@ -100,7 +100,8 @@ impl Engine {
             return;
         }
         if let Some(ticket) = self.backlog.get(id).cloned().filter(|ticket| ticket.state == Some(State::Queued)) {
-            let before = Ticket { stamps: Stamps { queued_at: Some(at), ..Stamps::default() }, ..ticket.clone() };
+            let mut before = ticket.clone();
+            before.stamps = Stamps { queued_at: Some(at), ..Stamps::default() };
             self.keep_stamped(&before, &ticket, now);
         }
     }

@@ -10,6 +10,7 @@ use super::changes::Known;
 use super::polite::Stamp;
 use super::stamps::{last_seen, needs_human};
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
+use crate::domain::backlog::Backlog;
 use crate::domain::kick::Boundary;
 use crate::domain::lifecycle::entry_unstamped;
 use crate::domain::ticket::{State, TicketId, Timestamp};
@@ -26,9 +27,7 @@ impl Engine {
             self.ledger.shift(back);
         }
         self.facts.dirty = start.dirty;
-        for (path, entry) in start.files {
-            self.backlog.put(path, entry);
-        }
+        self.backlog = Backlog::of(start.files);
         self.verify.all_read(now);
         self.gates_stale = true;
         for pod in start.pods {

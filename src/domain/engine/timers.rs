@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Effect, Engine, Orchestrator, RecordKind};
 use crate::domain::classify::{Evidence, classify};
 use crate::domain::facts::Claim;
-use crate::domain::gates::holds;
+use crate::domain::gates::held_by;
 use crate::domain::kick::Boundary;
 use crate::domain::policy::DirtyGate;
 use crate::domain::ticket::{State, TicketId, Timestamp};
@@ -235,7 +235,7 @@ impl Engine {
     /// state changed; also where another sign keeps the ticket active.
     pub(super) fn judge_active(&mut self, now: Timestamp) {
         let mut under_way = BTreeSet::new();
-        for ticket in self.backlog.inprogress().iter().filter_map(|id| self.backlog.get(id)) {
+        for ticket in self.watched_over().into_iter().filter_map(|id| self.backlog.get(id)) {
             let evidence = classify(ticket, &self.work_set, &self.facts, now).map(|c| c.evidence);
             let signs = evidence.into_iter().flatten().filter_map(sign);
             under_way.extend(signs.map(|sign| (ticket.id.clone(), sign)));
@@ -247,6 +247,14 @@ impl Engine {
         self.under_way = under_way;
     }
 
+    /// Those `inprogress` of which anything is known that can show delegated work: few, however many there are.
+    fn watched_over(&self) -> BTreeSet<&TicketId> {
+        let awaited = self.work_set.iter().filter(|(_, note)| note.awaited.is_some()).map(|(id, _)| id);
+        let pods = self.facts.pods.values().filter_map(|pod| pod.ticket.as_ref());
+        let elsewhere = self.facts.claims.keys().chain(self.facts.worktrees.keys());
+        awaited.chain(pods).chain(elsewhere).filter(|id| self.backlog.inprogress().contains(*id)).collect()
+    }
+
     /// A queued ticket that some gate held and none holds now is a cleared gate; a reason of that kind lapses.
     pub(super) fn judge_gates(&mut self, now: Timestamp) {
         if !std::mem::take(&mut self.gates_stale) {
@@ -256,13 +264,13 @@ impl Engine {
         let mut lapsed = Vec::new();
         let mut dirty_alone = false;
         for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
-            let found = holds(ticket, self.ground());
+            let found = held_by(ticket, self.ground());
             let waiting = self.work_set.get(&ticket.id).and_then(|note| note.waiting.as_ref()).map(|w| w.kind);
-            if waiting.is_some_and(|kind| kind != WaitKind::Other && !found.iter().any(|h| h.gate == kind)) {
+            if waiting.is_some_and(|kind| kind != WaitKind::Other && !found.contains(&kind)) {
                 lapsed.push(ticket.id.clone());
             }
             if !found.is_empty() {
-                dirty_alone |= found.iter().all(|h| h.gate == WaitKind::DirtyWorkspace);
+                dirty_alone |= found.iter().all(|gate| *gate == WaitKind::DirtyWorkspace);
                 held.insert(ticket.id.clone());
             }
         }

@@ -34,6 +34,7 @@ fn what_people_mostly_write_is_plain() {
             "title: ログインが失敗する\nlabels: [\u{fc}, \"a, b\", 'c]' , 12]\nd: 2026-11-30\n",
             "labels:\n  - bug\n  - \"two: words\"\n\ndepends_on:\n- a-1\n-  b-2\n# end\nstate: ready\n",
             "title: [a, list]\nstate: [queued]\nlabels: bug, ui\nhuman_gate: [sign-off, 12]\npriority: 7\nqueued_at: x\n",
+            "depends_on: [00001KEDC9, 12-a-b]\ntitle: 3 things\nx: 10:00\n",
             "labels: True\ntitle: No\nhuman_gate: no\ndepends_on: true\norphan_status: false\nparent: 0042\n",
         ],
         true,
@@ -184,6 +185,13 @@ fn line() -> impl Strategy<Value = String> {
         "(a)",
         "2026-x",
         "99999999999999999999",
+        "00001KE",
+        "1e",
+        "0xg",
+        "0b2",
+        "12ab",
+        "1-2",
+        "1.2.3",
     ]);
     prop_oneof![
         6 => (key.clone(), word.clone()).prop_map(|(key, word)| format!("{key}: {word}\n")),
@@ -191,8 +199,8 @@ fn line() -> impl Strategy<Value = String> {
             .prop_map(|(key, words, comma)| format!("{key}: [{}]\n", words.join(comma))),
         2 => (key, prop::sample::select(vec!["", "  ", "    "]), prop::collection::vec(word.clone(), 1..4)).prop_map(
             |(key, indent, words)| {
-                let items: String = words.iter().map(|word| format!("{indent}- {word}\n")).collect();
-                format!("{key}:\n{items}")
+                let items = words.iter().flat_map(|word| [indent, "- ", word, "\n"]);
+                format!("{key}:\n{}", items.collect::<String>())
             }
         ),
         1 => prop::sample::select(vec!["\n", "# c\n", "  # c\n", "   \n", "- a\n", "  - a\n", "  a\n", "--- a\n", "b:\n"])

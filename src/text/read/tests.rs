@@ -15,7 +15,7 @@ fn with_keys(text: &str, keys: &KeyMap) -> Ticket {
 
 fn problems_of(yaml: &str) -> Vec<String> {
     let ticket = ticket_of(&format!("---\ntitle: x\nstate: ready\n{yaml}---\n"));
-    ticket.problems.into_iter().map(|p| format!("{}:{}: {}", p.line, p.column, p.message)).collect()
+    ticket.problems.iter().map(|p| format!("{}:{}: {}", p.line, p.column, p.message)).collect()
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn faults_are_named_with_their_place() {
 
 #[test]
 fn a_human_gate_is_any_value_but_false_and_nothing() {
-    let gate = |value: &str| ticket_of(&format!("---\nhuman_gate: {value}\n---\n")).human_gate;
+    let gate = |value: &str| ticket_of(&format!("---\nhuman_gate: {value}\n---\n")).human_gate.clone();
     for open in ["", "~", "null", "false", "False", "\"\"", "[]", "{}"] {
         assert_eq!(gate(open), None, "{open}");
     }

@@ -37,13 +37,13 @@ impl Host {
 
     /// Somebody saves a ticket in an editor; only the watcher sees it.
     pub(super) fn edit(&mut self, name: &str, change: impl FnOnce(&mut Ticket)) {
-        let path = self.put(name, change).path;
+        let path = self.put(name, change).path.clone();
         self.tell(Event::PathsNoticed(vec![path]));
     }
 
     /// Somebody writes something into the body of a ticket.
     pub(super) fn reword(&mut self, name: &str) {
-        let path = self.ticket(name).path;
+        let path = self.ticket(name).path.clone();
         *self.bodies.entry(path).or_default() += 1;
         self.edit(name, |_| {});
     }

@@ -263,7 +263,7 @@ fn an_entry_by_a_request_is_stamped_by_the_request() {
     let mut host = Host::new(Policy::default(), [with(queued("a"), |t| t.state = Some(State::Ready))]);
     host.run(1);
     host.queue("a");
-    let stamps = host.ticket("a").stamps;
+    let stamps = host.ticket("a").stamps.clone();
     assert_eq!((stamps.queued_by.as_deref(), stamps.queued_at), (Some("ed"), Some(host.now)));
 }
 

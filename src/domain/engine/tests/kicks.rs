@@ -228,7 +228,7 @@ fn an_orchestrator_that_edits_a_file_as_its_last_act_buys_no_kicks() {
         if host.turn.is_none() {
             break;
         }
-        let path = host.ticket("a").path;
+        let path = host.ticket("a").path.clone();
         host.finish_turn(TurnOutcome::Succeeded);
         // The watcher tells a little later.
         host.run_ms(700);

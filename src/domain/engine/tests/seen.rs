@@ -185,7 +185,11 @@ fn needs_human_cleared_by_label_or_status_is_an_entry_and_new() {
         change(&mut host);
         let it = host.ticket("a");
         assert_eq!(host.stamped, [id("a")], "{name}");
-        assert_eq!((it.labels, it.orphan_status, it.stamps.queued_at), (vec![], None, Some(host.now)), "{name}");
+        assert_eq!(
+            (it.labels.clone(), it.orphan_status, it.stamps.queued_at),
+            (vec![], None, Some(host.now)),
+            "{name}"
+        );
         host.run(60);
         assert_eq!(host.stamped.len(), 1, "{name}: stamped once");
         assert_eq!(host.handed(1), ["a"], "{name}: what a person decided is new");

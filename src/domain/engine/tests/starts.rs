@@ -27,7 +27,7 @@ fn check(name: &str, last: Option<LastSeen>, now: Ticket, expected: bool) {
     host.start(Reach::Exec, true);
     assert_eq!(!host.stamped.is_empty(), expected, "{name}");
     if expected {
-        let stamps = host.ticket("a").stamps;
+        let stamps = host.ticket("a").stamps.clone();
         assert_eq!((stamps.queued_by.as_deref(), stamps.queued_at), (Some("ed"), Some(host.now)), "{name}");
         assert_eq!(host.count(RecordKind::IssueApproved), 1, "{name}");
     }
