@@ -171,7 +171,14 @@ impl App {
         if let Some(failure) = &self.bad_config {
             return Err(failure.clone());
         }
-        let mut host = Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
+        let mut settings = self.settings();
+        if matches!(request, Request::Status) {
+            settings.obstacles.extend(self.running_turns()?.into_iter().map(|turn| {
+                let process = turn.process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
+                format!("the turn of kick {}{process} goes on; the next daemon takes it over", turn.kick.0)
+            }));
+        }
+        let mut host = Host::once(settings, self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
         api::handle(request.clone(), &mut host)
