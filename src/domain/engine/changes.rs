@@ -23,6 +23,10 @@ impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
         self.files.read_by_us(&path, now);
+        if *by == Actor::Daemon {
+            self.waits_no_more(&path);
+            self.unstamped.remove(&ticket.id);
+        }
         self.take_in_file(path, Entry::Ticket(ticket), by, now);
     }
 

@@ -95,26 +95,39 @@ fn sign(evidence: Evidence) -> Option<Sign> {
 impl Engine {
     /// When the engine wants to be stepped next, if nothing happens before.
     pub fn next_wake(&self) -> Option<Timestamp> {
+        self.due_times().into_iter().filter_map(|(_, at)| at).min()
+    }
+
+    /// All that is waited for, the soonest first, in words.
+    pub fn timers(&self) -> Vec<(&'static str, Timestamp)> {
+        let mut timers: Vec<_> = self.due_times().into_iter().filter_map(|(what, at)| Some((what, at?))).collect();
+        timers.sort_by_key(|(_, at)| *at);
+        timers
+    }
+
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 14] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
         let unmoved = lying().filter(|l| !l.alerted).map(|l| l.since + UNMOVED).min();
         let reoffer = self.policy.kick.reoffer_idle;
-        let times = [
-            self.files.next(),
-            self.verify.next(self.policy.verify_every),
-            self.boundaries.due(self.last_now).filter(|_| deciding),
-            saved.rate_limited_until,
-            saved.backing_off_until,
-            self.timers.brake_until,
-            self.timers.probe_at,
-            self.news_at.filter(|_| self.is_idle()),
-            unmoved,
-            reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
-            self.active_until(),
-            self.session_due(),
-        ];
-        times.into_iter().flatten().min()
+        let reoffered = reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min());
+        [
+            ("files that changed are read", self.files.next()),
+            ("all files are compared with what was last read", self.verify.next(self.policy.verify_every)),
+            ("boundaries are decided on", self.boundaries.due(self.last_now).filter(|_| deciding)),
+            ("a rate limit is over", saved.rate_limited_until),
+            ("the wait after a failed turn is over", saved.backing_off_until),
+            ("the brake on fruitless kicks is over", self.timers.brake_until),
+            ("the main worktree is looked at again", self.timers.probe_at),
+            ("edits of what was seen are decided on", self.news_at.filter(|_| self.is_idle())),
+            ("a stamp that waits for an editor is tried again", self.polite_again()),
+            ("a stamp that could not be written is tried again", self.unstamped_again()),
+            ("seen work that has not moved is shown", unmoved),
+            ("seen work that has not moved is offered again", reoffered),
+            ("an awaited step is overdue, or a claim goes stale", self.active_until()),
+            ("the Orchestrator's session is looked at", self.session_due()),
+        ]
     }
 
     fn is_idle(&self) -> bool {
@@ -135,6 +148,8 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.be_polite(now);
+        self.stamp_what_failed(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -264,6 +279,8 @@ impl Engine {
         self.ledger.shift(back);
         self.work_set.shift(back);
         self.shift_session(back);
+        self.shift_polite(back);
+        self.shift_unstamped(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
