@@ -77,9 +77,7 @@ impl RunFolder {
         // One that began, and neither goes on nor has a record of its end, was killed together with its supervisor.
         let standing = match &order {
             _ if held => Standing::Running,
-            Some(_) if files.started().is_some() || files.end().is_some() => {
-                Standing::Ended(watching::end_of(&files, &self.processes))
-            }
+            Some(_) if files.started().is_some() || files.end().is_some() => Standing::Ended(watching::end_of(&files)),
             _ => Standing::NeverBegan,
         };
         let turn = order.map_or_else(|| by_name(name, &files), |order| order.turn);
@@ -151,6 +149,15 @@ impl Runs for RunFolder {
     }
 
     fn tidy(&self) {
+        let runs: Vec<_> = names(&self.folder).iter().map(|name| RunFiles::new(&self.folder, name)).collect();
+        let (held, free): (Vec<_>, Vec<_>) = runs.into_iter().partition(RunFiles::is_held);
+        for files in free {
+            watching::see_gone(&files, &self.processes);
+        }
+        if !held.is_empty() {
+            // A supervisor may be writing just now.
+            return;
+        }
         let left = is_own_folder(&self.folder).then(|| std::fs::read_dir(&self.folder));
         for entry in left.into_iter().flatten().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {

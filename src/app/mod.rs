@@ -36,6 +36,7 @@ use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
 use crate::domain::classify::clock;
+use crate::domain::engine::RunningTurn;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
@@ -198,8 +199,21 @@ impl App {
         if let Some(failure) = &self.bad_config {
             return Err(failure.clone());
         }
-        Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
+        let mut settings = self.settings();
+        if matches!(request, Request::Status) {
+            settings.obstacles.extend(self.turns_that_go_on()?);
+        }
+        Host::once(settings, self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))
+    }
+
+    /// In words: turns whose daemon is gone.
+    fn turns_that_go_on(&self) -> Result<Vec<String>, Failure> {
+        let line = |turn: RunningTurn| {
+            let process = turn.process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
+            format!("the turn of kick {}{process} goes on; the next daemon takes it over", turn.kick.0)
+        };
+        Ok(self.running_turns()?.into_iter().map(line).collect())
     }
 
     /// What a request needs to know: all tickets, or that one of which it speaks.

@@ -12,6 +12,7 @@ use crate::adapters::files::{self, Text};
 use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::Failure;
 use crate::api::view::{DownView, UpView, VERSION};
+use crate::domain::engine::RunningTurn;
 use crate::ports::runs::Standing;
 use crate::ports::{Processes, Runs, StateFolder};
 
@@ -95,13 +96,11 @@ impl App {
     /// starts the next.
     pub fn down(&self, pods: bool) -> Result<DownView, Failure> {
         let pid = self.end_daemon()?;
-        let runs = self.runs()?;
-        let found = runs.found().map_err(|error| Failure::failed(format!("running turns: {error}")))?;
-        let running = found.into_iter().filter(|run| run.standing == Standing::Running);
         let (mut turns, mut ended_turns) = (Vec::new(), Vec::new());
-        for turn in running.map(|run| run.turn) {
+        for turn in self.running_turns()? {
             if pods {
-                runs.end(&turn.kick)
+                self.runs()?
+                    .end(&turn.kick)
                     .map_err(|error| Failure::failed(format!("the turn of kick {}: {error}", turn.kick.0)))?;
                 ended_turns.push(turn.kick.0);
             } else {
@@ -112,6 +111,12 @@ impl App {
         let pods = self.state.pods().unwrap_or_default();
         let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
         Ok(DownView { version: VERSION, pid, pods, turns, ended_turns })
+    }
+
+    /// The turns that go on, with or without a daemon.
+    pub(super) fn running_turns(&self) -> Result<Vec<RunningTurn>, Failure> {
+        let found = self.runs()?.found().map_err(|error| Failure::failed(format!("running turns: {error}")))?;
+        Ok(found.into_iter().filter(|run| run.standing == Standing::Running).map(|run| run.turn).collect())
     }
 
     /// Returns the pid of the daemon that ended; None where none was running.

@@ -107,6 +107,7 @@ pub(super) struct FormerTurns {
 
 impl FormerTurns {
     pub(super) fn find(ports: &Ports, history: &History, now: Timestamp) -> Self {
+        ports.runs.tidy();
         let found = ports.runs.found().unwrap_or_else(|error| {
             tracing::error!(%error, "runs of a former daemon cannot be looked for; none is adopted");
             Vec::new()
@@ -134,9 +135,6 @@ impl FormerTurns {
                     }
                 }
             }
-        }
-        if former.running.is_none() {
-            ports.runs.tidy();
         }
         former
     }

@@ -126,7 +126,8 @@ pub trait Runs: Send + Sync {
     /// Forgets a run whose end was taken note of.
     fn forget(&self, kick: &KickId) -> io::Result<()>;
 
-    /// Removes texts whose writers were killed before they were whole. Only while nothing runs.
+    /// Sees to it that programs whose supervisors were killed are gone, and removes texts that never became whole. Only
+    /// while nobody else starts runs.
     fn tidy(&self);
 
     /// Ends a run, with its group; returns when it has ended.

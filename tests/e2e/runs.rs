@@ -64,6 +64,8 @@ fn down_leaves_the_running_turn_to_the_next_daemon() {
     assert!(down.ends_with(&expected), "{down}");
     stage.ended();
     assert!(is_there(supervisor) && is_there(program) && is_there(pid));
+    let goes_on = format!("the turn of kick {kick} (pid {program}) goes on; the next daemon takes it over");
+    assert_eq!(stage.json("status")["obstacles"], serde_json::json!([goes_on]));
     let mark = stage.mark();
     stage.start();
     stage.suppressed(mark, "orchestrator_idle", "busy");

@@ -155,6 +155,9 @@ fn a_program_that_outlived_its_supervisor_is_ended_before_its_end_is_told() {
     let mut child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
     let started = bench.started(&files, Some(child.id()));
     let reaper = thread::spawn(move || child.wait().unwrap());
+    bench.runs.found().unwrap();
+    assert!(bench.processes.is_alive(&started.program), "a look changes nothing");
+    bench.runs.tidy();
     let found = bench.runs.found().unwrap();
     assert!(matches!(found[0].standing, Standing::Ended(End { how: How::SupervisorLost, .. })));
     assert!(!bench.processes.is_alive(&started.program));

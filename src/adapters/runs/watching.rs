@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::files::RunFiles;
 use crate::adapters::processes::SystemProcesses;
-use crate::ports::Processes;
 use crate::ports::runs::{End, How, OnSign, Sign};
 
 /// How often the record of the start is looked for, at first and at last, and for how long.
@@ -30,7 +29,8 @@ impl Watching {
     pub(super) fn watch(mut self) {
         self.wait_for_start();
         self.files.wait_until_free();
-        (self.call)(Sign::Ended(end_of(&self.files, &self.processes)));
+        see_gone(&self.files, &self.processes);
+        (self.call)(Sign::Ended(end_of(&self.files)));
     }
 
     fn wait_for_start(&mut self) {
@@ -50,26 +50,29 @@ impl Watching {
     }
 }
 
-/// The end of a run whose lock is free: as its supervisor recorded it, else that it was killed. Then its program is
-/// gone, or on its way: the kernel lets a process's locks go a moment before it ends its children. It is waited for, so
-/// that no second one begins beside it; and ended, if the kernel did not.
-pub(super) fn end_of(files: &RunFiles, processes: &SystemProcesses) -> End {
-    if let Some(end) = files.end() {
-        return end;
+/// The end of a run whose lock is free: as its supervisor recorded it, else that it was killed.
+pub(super) fn end_of(files: &RunFiles) -> End {
+    files.end().unwrap_or_else(|| {
+        let how = match files.started() {
+            Some(_) => How::SupervisorLost,
+            None => How::NotStarted("its supervisor ended before it had started it".into()),
+        };
+        End { how, at: chrono::Utc::now(), rate_limited: None }
+    })
+}
+
+/// Waits until the program of a killed supervisor is gone: the kernel lets a process's locks go a moment before it ends
+/// its children. Ends it, if the kernel did not: no second one may begin beside it.
+pub(super) fn see_gone(files: &RunFiles, processes: &SystemProcesses) {
+    if files.end().is_some() {
+        return;
     }
-    match files.started() {
-        Some(started) => {
-            let gone = processes.hold(&started.program).is_none_or(|handle| handle.wait(Some(ENDING)));
-            if !gone && processes.is_alive(&started.program) {
-                processes.end_group(&started.program, GRACE);
-            }
-        }
+    let Some(started) = files.started() else {
         // Whoever was begun and not recorded cannot be waited for by name, only for a moment.
-        None => thread::sleep(SOONEST * 10),
-    }
-    let how = match files.started() {
-        Some(_) => How::SupervisorLost,
-        None => How::NotStarted("its supervisor ended before it had started it".into()),
+        return thread::sleep(SOONEST * 10);
     };
-    End { how, at: chrono::Utc::now(), rate_limited: None }
+    let gone = processes.hold(&started.program).is_none_or(|handle| handle.wait(Some(ENDING)));
+    if !gone {
+        processes.end_group(&started.program, GRACE);
+    }
 }
