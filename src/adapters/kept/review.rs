@@ -4,6 +4,7 @@
 //! Must not know: tickets, the daemon; what becomes of a text (`text::lineage` says it).
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,10 @@ use super::super::swap;
 use super::lines::Line;
 use super::openness::Openness;
 use super::{CONFLICT, Entry, Journal, Look};
+use crate::domain::ticket::Digest;
 use crate::domain::ticket::Timestamp;
-use crate::text::lineage::{Later, SavedOver, judge, saved_over};
+use crate::text::lineage::{Later, SavedOver, edited_keys, judge, saved_over};
+use crate::text::merge::holds_all_lines;
 
 /// How long a displaced text is kept at least.
 const KEPT_FOR: TimeDelta = TimeDelta::minutes(10);
@@ -111,13 +114,14 @@ impl Journal {
         let mut reviewed = Reviewed { found: self.take_found(), again_in: None };
         let there: Vec<(String, PathBuf)> =
             self.entries.iter().filter_map(|e| Some((e.made.name.clone(), self.locate(e)?))).collect();
+        let crowded = there.len() > 4 * MOST;
         let mut surplus = there.len().saturating_sub(MOST);
         // Half of them at once: looking through all processes for each new one would cost more.
         surplus += if surplus > 0 { MOST / 2 } else { 0 };
         for (n, (name, path)) in there.iter().enumerate() {
             let Some(entry) = self.entries.iter().find(|entry| entry.made.name == *name).cloned() else { continue };
             // An error leaves the text where it is; the next look sees it again.
-            if self.look_at(entry, path, n < surplus, looking, &mut reviewed).is_err() {
+            if self.look_at(entry, path, (n < surplus, crowded), looking, &mut reviewed).is_err() {
                 reviewed.again(Duration::from_secs(60));
             }
         }
@@ -131,7 +135,7 @@ impl Journal {
         &mut self,
         mut entry: Entry,
         path: &Path,
-        surplus: bool,
+        (surplus, crowded): (bool, bool),
         looking: &Looking,
         reviewed: &mut Reviewed,
     ) -> io::Result<()> {
@@ -146,7 +150,7 @@ impl Journal {
         entry.out = Some(out);
         let age = looking.now - entry.made.at;
         // Of a clock that was set back nothing is concluded but that it may take longer.
-        let due = surplus || age >= looking.kept_for;
+        let due = surplus && (crowded || !entry.is_theirs()) || age >= looking.kept_for;
         let known = entry.made.known();
         if !due && out.digest == known && (out.size, out.written) == Look::times(path)? {
             reviewed.again(next_look(age));
@@ -259,6 +263,7 @@ impl Journal {
 
     /// Looks whether a text of somebody's has taken back what was acknowledged, up to an exchange that it came out of.
     pub(in super::super) fn meet(&mut self, theirs: &[u8], up_to: Option<&str>) {
+        self.miss(theirs, up_to);
         let made = self.made();
         let end = up_to.and_then(|name| made.iter().position(|m| m.name == name)).unwrap_or(made.len());
         let Some(SavedOver { names, at, keys, own }) = saved_over(&made[..end], theirs) else { return };
@@ -267,6 +272,32 @@ impl Journal {
         self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
         self.lost = Some((at, keys.clone(), own));
         self.found.push(Found::SavedOver { keys, at, own, news: true });
+    }
+
+    /// Whoever wrote this text had perhaps not seen what somebody else had written: for a moment it was not in the file,
+    /// because ours was in its place. What is missing here is kept for good.
+    fn miss(&mut self, theirs: &[u8], up_to: Option<&str>) {
+        if self.entries.last().is_none_or(|last| last.made.placed == Digest::of(theirs)) {
+            return;
+        }
+        let before = |entry: &&Entry| up_to.is_none_or(|name| entry.made.name != *name);
+        let there: Vec<_> = self.entries.iter().take_while(before).filter(|entry| entry.is_theirs()).cloned().collect();
+        let edited = self.edited_keys();
+        for entry in there {
+            let Some(path) = self.locate(&entry) else { continue };
+            let Ok((bytes, look)) = Look::at(&path) else { continue };
+            // What is not dealt with yet has its own way.
+            if look.digest == entry.made.known() && !holds_all_lines(theirs, &bytes, &edited) {
+                let why = "it was saved over by somebody who had perhaps not seen it";
+                let found = self.set_aside(&entry, &path, why);
+                self.found.extend(found);
+            }
+        }
+    }
+
+    /// The keys that yoi has edited lately.
+    pub(in super::super) fn edited_keys(&self) -> BTreeSet<String> {
+        edited_keys(&self.made())
     }
 
     /// What came to light outside a look.

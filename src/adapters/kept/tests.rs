@@ -251,6 +251,7 @@ fn crashed(bench: &Bench, beside: &str, in_place: &str) -> PathBuf {
         edits: vec![edit],
         own: false,
         dealt_with: None,
+        settled: false,
         told: false,
     };
     bench.journal().begin(made, &path).unwrap();
