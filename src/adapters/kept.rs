@@ -95,7 +95,7 @@ impl Kept {
     /// The journal of a ticket's file (symlinks resolved).
     pub fn journal(&self, file: &Path) -> io::Result<Journal> {
         let place = Place { folder: self.folder.clone(), stem: stem(file) };
-        Journal::read(place, file.to_owned())
+        Journal::read(place, file)
     }
 
     /// Whether anything is remembered of this file.
@@ -158,8 +158,8 @@ impl Journal {
         Self { place: None, file: file.to_owned(), entries: Vec::new(), lost: None, found: Vec::new(), lines: 0 }
     }
 
-    fn read(place: Place, file: PathBuf) -> io::Result<Self> {
-        let mut journal = Self::passing(&file);
+    fn read(place: Place, file: &Path) -> io::Result<Self> {
+        let mut journal = Self::passing(file);
         match files::read_whole(&place.journal()) {
             Ok(text) => text.split(|byte| *byte == b'\n').for_each(|line| journal.take_in(line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

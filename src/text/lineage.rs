@@ -156,11 +156,11 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
             }
         }
         if !back.is_empty() || found.is_some() {
-            let lost = found.get_or_insert(SavedOver { names: vec![], at: m.at, keys: [].into(), own: true });
-            lost.names.push(m.name.clone());
-            lost.at = if back.is_empty() { lost.at } else { m.at };
-            lost.keys.extend(back);
-            lost.own &= m.own;
+            let taken = found.get_or_insert(SavedOver { names: vec![], at: m.at, keys: [].into(), own: true });
+            taken.names.push(m.name.clone());
+            taken.at = if back.is_empty() { taken.at } else { m.at };
+            taken.keys.extend(back);
+            taken.own &= m.own;
         }
     }
     found

@@ -31,7 +31,7 @@ const MOST: usize = 64;
 const QUIET: Duration = Duration::from_secs(2);
 const QUIET_AND_CLOSED: Duration = Duration::from_millis(200);
 /// Half a text is waited for so long.
-const UNFINISHED: Duration = Duration::from_secs(60);
+const UNFINISHED: Duration = Duration::from_mins(1);
 /// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
 const LAST_LOOK: Duration = Duration::from_millis(60);
 const LAST_QUIET: Duration = Duration::from_millis(20);
@@ -122,7 +122,7 @@ impl Journal {
             let Some(entry) = self.entries.iter().find(|entry| entry.made.name == *name).cloned() else { continue };
             // An error leaves the text where it is; the next look sees it again.
             if self.look_at(entry, path, (n < surplus, crowded), looking, &mut reviewed).is_err() {
-                reviewed.again(Duration::from_secs(60));
+                reviewed.again(Duration::from_mins(1));
             }
         }
         self.put_away();
@@ -218,10 +218,11 @@ impl Journal {
                     reviewed.found.push(self.set_aside(entry, path, why)?);
                 }
             }
-            Later::Conflict(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
             Later::Unfinished(_) if quiet < UNFINISHED || looking.last => {}
             Later::Unfinished(_) if bytes.trim_ascii().is_empty() => self.dealt_with(name, look),
-            Later::Unfinished(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
+            Later::Conflict(why) | Later::Unfinished(why) => {
+                reviewed.found.push(self.set_aside(entry, path, &why)?);
+            }
         }
         reviewed.again(Duration::from_secs(1));
         Ok(())
@@ -344,7 +345,7 @@ fn quiet_for(look: Look) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let written = Duration::from_nanos(u64::try_from(look.written).unwrap_or_default());
     // A time in the future says nothing: the text is taken to be quiet, because nothing else would ever end the wait.
-    if written > now { QUIET } else { now - written }
+    now.checked_sub(written).unwrap_or(QUIET)
 }
 
 /// Soon in the beginning, when an editor may still be saving; at last when it may go.
@@ -354,7 +355,7 @@ fn next_look(age: TimeDelta) -> Duration {
         10..60 => 5,
         _ => 60,
     };
-    let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_secs(60));
+    let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_mins(1));
     Duration::from_secs(seconds).min(left + Duration::from_millis(1))
 }
 
