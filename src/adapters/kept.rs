@@ -58,6 +58,13 @@ struct Entry {
     out: Option<Look>,
 }
 
+impl Entry {
+    /// Somebody else's words were in the displaced text, and perhaps nowhere else for a moment.
+    fn is_theirs(&self) -> bool {
+        !self.made.settled || self.made.dealt_with.is_some()
+    }
+}
+
 /// All that is remembered of one ticket's file.
 #[derive(Debug)]
 pub struct Journal {
@@ -88,7 +95,7 @@ impl Kept {
     /// The journal of a ticket's file (symlinks resolved).
     pub fn journal(&self, file: &Path) -> io::Result<Journal> {
         let place = Place { folder: self.folder.clone(), stem: stem(file) };
-        Journal::read(place, file.to_owned())
+        Journal::read(place, file)
     }
 
     /// Whether anything is remembered of this file.
@@ -151,8 +158,8 @@ impl Journal {
         Self { place: None, file: file.to_owned(), entries: Vec::new(), lost: None, found: Vec::new(), lines: 0 }
     }
 
-    fn read(place: Place, file: PathBuf) -> io::Result<Self> {
-        let mut journal = Self::passing(&file);
+    fn read(place: Place, file: &Path) -> io::Result<Self> {
+        let mut journal = Self::passing(file);
         match files::read_whole(&place.journal()) {
             Ok(text) => text.split(|byte| *byte == b'\n').for_each(|line| journal.take_in(line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -177,9 +184,12 @@ impl Journal {
         self.lines += 1;
         match line {
             Line::Made { made, beside, .. } => self.add(made.into(), beside.into()),
-            Line::Out { name, digest, size, written } => {
+            Line::Out { name, digest, size, written, settled } => {
                 let written = i128::from(written);
-                self.entry(&name, |entry| entry.out = Some(Look { digest: Digest(digest), size, written }));
+                self.entry(&name, |entry| {
+                    entry.out = Some(Look { digest: Digest(digest), size, written });
+                    entry.made.settled = settled;
+                });
             }
             Line::Void { name } => self.entries.retain(|entry| entry.made.name != name),
             Line::DealtWith { name, digest } => {
@@ -223,8 +233,14 @@ impl Journal {
 
     /// Notes what came out. That this may fail on a full disk is no loss: it is found out by looking.
     pub(super) fn came_out(&mut self, name: &str, look: Look) {
-        let _ = self.append(&Line::out(name, look));
-        self.entry(name, |entry| entry.out = Some(look));
+        let mut settled = false;
+        self.entry(name, |entry| {
+            // Later looks say what has become of the text, and nothing about the exchange.
+            entry.made.settled |= entry.out.is_none() && look.digest == entry.made.expected;
+            entry.out = Some(look);
+            settled = entry.made.settled;
+        });
+        let _ = self.append(&Line::out(name, look, settled));
     }
 
     /// A text of somebody's was saved over by somebody who had perhaps not seen it, because ours was in its place: it is

@@ -97,9 +97,13 @@ fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decid
             // Who saved last had perhaps read our text in between, in which the one before was not yet.
             place.meet(newest);
             let former = theirs.replace(newest.clone());
-            if former.is_some_and(|former| !holds_all_lines(newest, &former)) {
+            let edited = place.edited_keys();
+            if former.is_some_and(|former| !holds_all_lines(newest, &former, &edited)) {
                 place.doubt_former();
             }
+        }
+        if came_out == CameOut::Expected {
+            theirs = None;
         }
         exchange.tell(came_out);
     }

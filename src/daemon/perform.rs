@@ -46,7 +46,7 @@ impl Host {
 
     fn carry_out(&mut self, effect: Effect, events: &mut VecDeque<Event>) {
         match effect {
-            Effect::Read(paths) => self.read(paths, events),
+            Effect::Read(paths) => self.read(&paths, events),
             Effect::ReadAll => self.read_all(events),
             Effect::Compare => self.compare(events),
             Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
@@ -88,8 +88,8 @@ impl Host {
         }
     }
 
-    fn read(&mut self, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
-        if self.reading_is_put_off(&paths) {
+    fn read(&mut self, paths: &[std::path::PathBuf], events: &mut VecDeque<Event>) {
+        if self.reading_is_put_off(paths) {
             return;
         }
         for path in &paths {
@@ -97,7 +97,7 @@ impl Host {
         }
         let entries = paths.iter().map(|path| (path.clone(), self.ports.tickets.read(path))).collect();
         events.push_back(Event::FilesRead { entries, full: false });
-        self.review(Reviewing::Paths(&paths), events);
+        self.review(Reviewing::Paths(paths), events);
     }
 
     fn read_all(&mut self, events: &mut VecDeque<Event>) {
@@ -173,7 +173,7 @@ impl Host {
         }
         let mut reported = self.reported();
         reported.extend(paths);
-        self.read(reported, events);
+        self.read(&reported, events);
         if self.engine.policy().dirty_workspace != DirtyGate::Off {
             events.push_back(Event::Probed(self.ports.worktree.dirty()));
         }

@@ -32,6 +32,8 @@ pub struct Made {
     pub own: bool,
     /// What the displaced text was when it was last dealt with, where that is another than the expected one.
     pub dealt_with: Option<Digest>,
+    /// What came out was the expected text: the edit was acknowledged.
+    pub settled: bool,
     /// It was reported as saved over.
     pub told: bool,
 }
@@ -73,10 +75,16 @@ pub fn judge(made: &[Made], name: &str, displaced: &[u8], current: &[u8]) -> Lat
     }
     let edits = anchor.map_or(&[][..], |at| made[at].edits.as_slice());
     match replay(displaced, edits) {
-        Ok(text) if holds_all_lines(current, &text) => Later::AlreadyThere,
+        Ok(text) if holds_all_lines(current, &text, &edited_keys(made)) => Later::AlreadyThere,
         Err(NotReplayed::Unsafe(why)) => Later::Unfinished(why),
         _ => Later::Conflict("the ticket's file was changed by somebody else since".into()),
     }
+}
+
+/// The keys that yoi has edited.
+pub fn edited_keys(made: &[Made]) -> BTreeSet<String> {
+    let changes = made.iter().flat_map(|m| &m.edits).flat_map(|edit| &edit.changes);
+    changes.map(|change| change.key().to_owned()).collect()
 }
 
 /// The exchange whose placed text was made of the displaced one by edits of keys alone.
@@ -127,15 +135,17 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
         return None;
     }
     let now = |key: &str| document.map.get(key).cloned();
-    let followed: BTreeSet<&str> = made.iter().filter_map(|m| m.follows.as_deref()).collect();
+    // What was made again on a text that came to light later counts once.
+    let acknowledged = |m: &&Made| m.settled && !m.edits.is_empty();
+    let again: BTreeSet<&str> = made.iter().filter(acknowledged).filter_map(|m| m.follows.as_deref()).collect();
     let mut last: BTreeMap<&str, Option<Value>> = BTreeMap::new();
     let mut found: Option<SavedOver> = None;
-    for m in made.iter().rev().filter(|m| !followed.contains(m.name.as_str()) && !m.edits.is_empty()) {
+    for m in made.iter().rev().filter(acknowledged).filter(|m| !m.told && !again.contains(m.name.as_str())) {
         let effects: Vec<_> = m.edits.iter().rev().flat_map(Edit::effects).collect();
         let stands = |(key, before, after): &(&str, &Option<Value>, &Option<Value>)| {
             before != after && !last.contains_key(key) && now(key) == **after
         };
-        if m.told || effects.iter().any(stands) {
+        if effects.iter().any(stands) {
             break;
         }
         let mut back = BTreeSet::new();
@@ -146,11 +156,11 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
             }
         }
         if !back.is_empty() || found.is_some() {
-            let lost = found.get_or_insert(SavedOver { names: vec![], at: m.at, keys: [].into(), own: true });
-            lost.names.push(m.name.clone());
-            lost.at = if back.is_empty() { lost.at } else { m.at };
-            lost.keys.extend(back);
-            lost.own &= m.own;
+            let taken = found.get_or_insert(SavedOver { names: vec![], at: m.at, keys: [].into(), own: true });
+            taken.names.push(m.name.clone());
+            taken.at = if back.is_empty() { taken.at } else { m.at };
+            taken.keys.extend(back);
+            taken.own &= m.own;
         }
     }
     found

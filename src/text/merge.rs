@@ -3,7 +3,7 @@
 //!
 //! Must not know: files, how a text is exchanged for another, who the others are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
@@ -58,8 +58,8 @@ pub enum Failure<R> {
 pub enum Step {
     /// Put this text into the place of what is there, look at what came out, and tell.
     Put(Vec<u8>),
-    /// Put what came out last back itself, in exchange for what is there, look at what came out, and tell: nothing of
-    /// the edit is kept, and whoever still writes into that file goes on writing into the ticket.
+    /// Put what came out last back itself, in exchange for what is there, look at what came out, and tell: it is the
+    /// newest text, and whoever still writes into that file goes on writing into the ticket.
     PutBack,
     /// Nothing more.
     End,
@@ -87,6 +87,8 @@ pub struct Exchange<R> {
     ours: Vec<u8>,
     wanted: Result<Vec<Change>, Failure<R>>,
     attempts: usize,
+    /// The newest text came out, and is not in the file.
+    is_out: bool,
     finished: bool,
 }
 
@@ -99,6 +101,7 @@ impl<R> Exchange<R> {
             newest: text,
             wanted: Ok(Vec::new()),
             attempts: 0,
+            is_out: false,
             finished: false,
         }
     }
@@ -127,6 +130,12 @@ impl<R> Exchange<R> {
         if self.attempts > ATTEMPTS && self.wanted.is_ok() {
             self.wanted = Err(Failure::Busy);
         }
+        // Whoever reads meanwhile must find the newest text, and whoever still writes it must write into the file: it goes
+        // back at once, and then the edit is made on it.
+        if self.is_out {
+            self.ours.clone_from(&self.newest);
+            return Step::PutBack;
+        }
         if self.wanted.is_ok() {
             self.wanted = decided(&self.newest, decide).map(|(changes, ours)| {
                 self.ours = ours;
@@ -140,18 +149,24 @@ impl<R> Exchange<R> {
             self.finished = true;
             return Step::End;
         }
-        if self.wanted.is_ok() { Step::Put(self.ours.clone()) } else { Step::PutBack }
+        Step::Put(self.ours.clone())
     }
 
     /// Takes in what came of the last step.
     pub fn tell(&mut self, came_out: CameOut) {
         let theirs = match came_out {
+            CameOut::Expected if self.is_out => {
+                self.is_out = false;
+                self.expected.clone_from(&self.newest);
+                return;
+            }
             CameOut::Expected => {
                 self.finished = true;
                 return;
             }
             CameOut::Other(theirs) => {
                 self.expected.clone_from(&self.ours);
+                self.is_out = true;
                 theirs
             }
             CameOut::NotPut(theirs) => {
@@ -272,12 +287,16 @@ pub fn replay<'e>(theirs: &[u8], edits: impl IntoIterator<Item = &'e Edit>) -> R
     Ok(text)
 }
 
-/// Whether every line of `part` is in `whole` too, as often: then nothing that somebody wrote there is missing here.
-pub fn holds_all_lines(whole: &[u8], part: &[u8]) -> bool {
+/// Whether every line of `part` is in `whole` too, as often: then nothing that somebody wrote there is missing here. Lines
+/// of these keys are passed over: yoi has edited them.
+pub fn holds_all_lines(whole: &[u8], part: &[u8], edited: &BTreeSet<String>) -> bool {
     let mut left: BTreeMap<&[u8], usize> = BTreeMap::new();
     for line in whole.split(|byte| *byte == b'\n') {
         *left.entry(line).or_default() += 1;
     }
+    let key = |line: &[u8]| {
+        line.split(|byte| *byte == b':').next().and_then(|key| str::from_utf8(key).ok()).map(str::to_owned)
+    };
     part.split(|byte| *byte == b'\n').all(|line| {
         line.is_empty()
             || left.get_mut(line).is_some_and(|count| {
@@ -285,6 +304,7 @@ pub fn holds_all_lines(whole: &[u8], part: &[u8]) -> bool {
                 *count = count.saturating_sub(1);
                 is_left
             })
+            || key(line).is_some_and(|key| edited.contains(&key))
     })
 }
 

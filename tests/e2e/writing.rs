@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::support::stage::{BOUND, Stage, ticket_path};
@@ -24,7 +24,7 @@ fn rounds() -> (usize, usize) {
 }
 
 /// Each writer sets a key of its own again and again. Returns the last value of each that was acknowledged.
-fn edit(stage: &Stage, edits: usize, may_lose: bool) -> BTreeMap<String, String> {
+fn edit(stage: &Stage, edits: usize, asked: &AtomicUsize, may_lose: bool) -> BTreeMap<String, String> {
     let last = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -32,6 +32,7 @@ fn edit(stage: &Stage, edits: usize, may_lose: bool) -> BTreeMap<String, String>
             scope.spawn(move || {
                 let key = format!("k{writer}");
                 for n in 0..edits {
+                    asked.fetch_add(1, Ordering::AcqRel);
                     let answer = bench.run(bench.command("work").args(["set", "a", &format!("{key}=v{n}")]));
                     match answer.code {
                         0 => drop(last.lock().unwrap().insert(key.clone(), format!("v{n}"))),
@@ -48,6 +49,8 @@ fn edit(stage: &Stage, edits: usize, may_lose: bool) -> BTreeMap<String, String>
 struct Editors<'s> {
     path: PathBuf,
     turn: Mutex<()>,
+    /// How many edits yoi was asked for so far; each editor saves as often.
+    asked: &'s AtomicUsize,
     over: &'s AtomicBool,
     written: Mutex<Vec<String>>,
 }
@@ -56,6 +59,10 @@ impl Editors<'_> {
     fn run(&self, name: &str, save: fn(&PathBuf, &str)) {
         let mut n = 0;
         while !self.over.load(Ordering::Acquire) {
+            if n >= self.asked.load(Ordering::Acquire) {
+                thread::yield_now();
+                continue;
+            }
             let turn = self.turn.lock().unwrap();
             // Nobody saves what cannot be read: it is another's text that is being written.
             if let Ok(text) = fs::read_to_string(&self.path)
@@ -67,8 +74,16 @@ impl Editors<'_> {
                 n += 1;
             }
             drop(turn);
-            thread::yield_now();
         }
+    }
+}
+
+/// Ends the editors.
+struct Over<'s>(&'s AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -124,17 +139,18 @@ fn race(daemon: bool, editors: bool) {
         if daemon {
             stage.start();
         }
-        let over = AtomicBool::new(false);
+        let (over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
         let path = stage.bench.path(&ticket_path("a"));
-        let saving = Editors { path, turn: Mutex::new(()), over: &over, written: Mutex::new(Vec::new()) };
+        let saving =
+            Editors { path, turn: Mutex::new(()), asked: &asked, over: &over, written: Mutex::new(Vec::new()) };
         let acknowledged = thread::scope(|scope| {
             if editors {
                 scope.spawn(|| saving.run("vim", save_like_vim));
                 scope.spawn(|| saving.run("place", save_in_place));
             }
-            let acknowledged = edit(&stage, edits, editors);
-            over.store(true, Ordering::Release);
-            acknowledged
+            // However it ends: nobody would wait for editors that never stop.
+            let _over = Over(&over);
+            edit(&stage, edits, &asked, editors)
         });
         let lines = saving.written.into_inner().unwrap();
         if !editors {

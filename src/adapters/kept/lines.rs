@@ -21,7 +21,7 @@ pub(super) enum Line {
     /// An exchange is about to be made.
     Made { made: Written, file: AnyPath, beside: AnyPath },
     /// It was made, and this came out.
-    Out { name: String, digest: u64, size: u64, written: i64 },
+    Out { name: String, digest: u64, size: u64, written: i64, settled: bool },
     /// It was not made.
     Void { name: String },
     /// Nothing more is to be done about the text that it displaced, as long as it reads like this.
@@ -83,6 +83,7 @@ impl From<Written> for Made {
             edits,
             own: written.own,
             dealt_with: None,
+            settled: false,
             told: false,
         }
     }
@@ -103,16 +104,16 @@ impl Line {
         Ok(Line::Made { made: written, file: file.into(), beside: beside.into() })
     }
 
-    pub(super) fn out(name: &str, look: Look) -> Self {
+    pub(super) fn out(name: &str, look: Look, settled: bool) -> Self {
         let written = i64::try_from(look.written).unwrap_or_default();
-        Line::Out { name: name.to_owned(), digest: look.digest.0, size: look.size, written }
+        Line::Out { name: name.to_owned(), digest: look.digest.0, size: look.size, written, settled }
     }
 
     /// All that there is to say of one exchange.
     pub(super) fn of(entry: &Entry, file: &Path) -> io::Result<Vec<Self>> {
         let name = &entry.made.name;
         let mut lines = vec![Self::made(&entry.made, file, &entry.beside)?];
-        lines.extend(entry.out.map(|look| Self::out(name, look)));
+        lines.extend(entry.out.map(|look| Self::out(name, look, entry.made.settled)));
         let dealt_with = entry.made.dealt_with;
         lines.extend(dealt_with.map(|digest| Line::DealtWith { name: name.clone(), digest: digest.0 }));
         Ok(lines)

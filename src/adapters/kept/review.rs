@@ -4,6 +4,7 @@
 //! Must not know: tickets, the daemon; what becomes of a text (`text::lineage` says it).
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,10 @@ use super::super::swap;
 use super::lines::Line;
 use super::openness::Openness;
 use super::{CONFLICT, Entry, Journal, Look};
+use crate::domain::ticket::Digest;
 use crate::domain::ticket::Timestamp;
-use crate::text::lineage::{Later, SavedOver, judge, saved_over};
+use crate::text::lineage::{Later, SavedOver, edited_keys, judge, saved_over};
+use crate::text::merge::holds_all_lines;
 
 /// How long a displaced text is kept at least.
 const KEPT_FOR: TimeDelta = TimeDelta::minutes(10);
@@ -28,7 +31,7 @@ const MOST: usize = 64;
 const QUIET: Duration = Duration::from_secs(2);
 const QUIET_AND_CLOSED: Duration = Duration::from_millis(200);
 /// Half a text is waited for so long.
-const UNFINISHED: Duration = Duration::from_secs(60);
+const UNFINISHED: Duration = Duration::from_mins(1);
 /// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
 const LAST_LOOK: Duration = Duration::from_millis(60);
 const LAST_QUIET: Duration = Duration::from_millis(20);
@@ -111,14 +114,15 @@ impl Journal {
         let mut reviewed = Reviewed { found: self.take_found(), again_in: None };
         let there: Vec<(String, PathBuf)> =
             self.entries.iter().filter_map(|e| Some((e.made.name.clone(), self.locate(e)?))).collect();
+        let crowded = there.len() > 4 * MOST;
         let mut surplus = there.len().saturating_sub(MOST);
         // Half of them at once: looking through all processes for each new one would cost more.
         surplus += if surplus > 0 { MOST / 2 } else { 0 };
         for (n, (name, path)) in there.iter().enumerate() {
             let Some(entry) = self.entries.iter().find(|entry| entry.made.name == *name).cloned() else { continue };
             // An error leaves the text where it is; the next look sees it again.
-            if self.look_at(entry, path, n < surplus, looking, &mut reviewed).is_err() {
-                reviewed.again(Duration::from_secs(60));
+            if self.look_at(entry, path, (n < surplus, crowded), looking, &mut reviewed).is_err() {
+                reviewed.again(Duration::from_mins(1));
             }
         }
         self.put_away();
@@ -131,7 +135,7 @@ impl Journal {
         &mut self,
         mut entry: Entry,
         path: &Path,
-        surplus: bool,
+        (surplus, crowded): (bool, bool),
         looking: &Looking,
         reviewed: &mut Reviewed,
     ) -> io::Result<()> {
@@ -146,7 +150,7 @@ impl Journal {
         entry.out = Some(out);
         let age = looking.now - entry.made.at;
         // Of a clock that was set back nothing is concluded but that it may take longer.
-        let due = surplus || age >= looking.kept_for;
+        let due = surplus && (crowded || !entry.is_theirs()) || age >= looking.kept_for;
         let known = entry.made.known();
         if !due && out.digest == known && (out.size, out.written) == Look::times(path)? {
             reviewed.again(next_look(age));
@@ -214,10 +218,11 @@ impl Journal {
                     reviewed.found.push(self.set_aside(entry, path, why)?);
                 }
             }
-            Later::Conflict(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
             Later::Unfinished(_) if quiet < UNFINISHED || looking.last => {}
             Later::Unfinished(_) if bytes.trim_ascii().is_empty() => self.dealt_with(name, look),
-            Later::Unfinished(why) => reviewed.found.push(self.set_aside(entry, path, &why)?),
+            Later::Conflict(why) | Later::Unfinished(why) => {
+                reviewed.found.push(self.set_aside(entry, path, &why)?);
+            }
         }
         reviewed.again(Duration::from_secs(1));
         Ok(())
@@ -259,6 +264,7 @@ impl Journal {
 
     /// Looks whether a text of somebody's has taken back what was acknowledged, up to an exchange that it came out of.
     pub(in super::super) fn meet(&mut self, theirs: &[u8], up_to: Option<&str>) {
+        self.miss(theirs, up_to);
         let made = self.made();
         let end = up_to.and_then(|name| made.iter().position(|m| m.name == name)).unwrap_or(made.len());
         let Some(SavedOver { names, at, keys, own }) = saved_over(&made[..end], theirs) else { return };
@@ -267,6 +273,32 @@ impl Journal {
         self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
         self.lost = Some((at, keys.clone(), own));
         self.found.push(Found::SavedOver { keys, at, own, news: true });
+    }
+
+    /// Whoever wrote this text had perhaps not seen what somebody else had written: for a moment it was not in the file,
+    /// because ours was in its place. What is missing here is kept for good.
+    fn miss(&mut self, theirs: &[u8], up_to: Option<&str>) {
+        if self.entries.last().is_none_or(|last| last.made.placed == Digest::of(theirs)) {
+            return;
+        }
+        let before = |entry: &&Entry| up_to.is_none_or(|name| entry.made.name != *name);
+        let there: Vec<_> = self.entries.iter().take_while(before).filter(|entry| entry.is_theirs()).cloned().collect();
+        let edited = self.edited_keys();
+        for entry in there {
+            let Some(path) = self.locate(&entry) else { continue };
+            let Ok((bytes, look)) = Look::at(&path) else { continue };
+            // What is not dealt with yet has its own way.
+            if look.digest == entry.made.known() && !holds_all_lines(theirs, &bytes, &edited) {
+                let why = "it was saved over by somebody who had perhaps not seen it";
+                let found = self.set_aside(&entry, &path, why);
+                self.found.extend(found);
+            }
+        }
+    }
+
+    /// The keys that yoi has edited lately.
+    pub(in super::super) fn edited_keys(&self) -> BTreeSet<String> {
+        edited_keys(&self.made())
     }
 
     /// What came to light outside a look.
@@ -313,7 +345,7 @@ fn quiet_for(look: Look) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let written = Duration::from_nanos(u64::try_from(look.written).unwrap_or_default());
     // A time in the future says nothing: the text is taken to be quiet, because nothing else would ever end the wait.
-    if written > now { QUIET } else { now - written }
+    now.checked_sub(written).unwrap_or(QUIET)
 }
 
 /// Soon in the beginning, when an editor may still be saving; at last when it may go.
@@ -323,7 +355,7 @@ fn next_look(age: TimeDelta) -> Duration {
         10..60 => 5,
         _ => 60,
     };
-    let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_secs(60));
+    let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_mins(1));
     Duration::from_secs(seconds).min(left + Duration::from_millis(1))
 }
 

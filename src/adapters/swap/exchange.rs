@@ -3,6 +3,7 @@
 //!
 //! Must not know: what the texts are.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -108,6 +109,7 @@ impl<'p> Place<'p> {
             edits,
             own: self.own,
             dealt_with: None,
+            settled: false,
             told: false,
         };
         let name = made.name.clone();
@@ -122,10 +124,11 @@ impl<'p> Place<'p> {
 
     fn came_out(&mut self, name: String, path: PathBuf, expected: &[u8]) -> io::Result<CameOut> {
         let (theirs, look) = Look::at(&path)?;
-        File::open(self.folder)?.sync_all()?;
         self.journal.came_out(&name, look);
         self.last = Some(path);
         if theirs == expected {
+            File::open(self.folder)?.sync_all()?;
+            self.follows = None;
             if self.doubtful {
                 self.journal.doubt(&name);
             }
@@ -138,6 +141,11 @@ impl<'p> Place<'p> {
     /// What came out has perhaps taken back what was acknowledged before this edit.
     pub(super) fn meet(&mut self, theirs: &[u8]) {
         self.journal.meet(theirs, self.first.as_deref());
+    }
+
+    /// The keys that yoi has edited lately.
+    pub(super) fn edited_keys(&self) -> BTreeSet<String> {
+        self.journal.edited_keys()
     }
 
     /// Somebody has saved over what came out before the last, and perhaps without having seen it.

@@ -66,6 +66,9 @@ impl TicketFolder {
         let found = journal.take_found();
         self.noticed(|noticed| {
             noticed.edited.push(path.to_owned());
+            // What was known already is the past with this edit.
+            let past = |finding: &Finding| matches!(finding, Finding::SavedOver { news: false, .. });
+            noticed.findings.retain(|finding| !past(finding));
             noticed.findings.extend(found.into_iter().map(|found| finding(&id, path, found)));
         });
         let swapped = swapped.map_err(|error| match error {

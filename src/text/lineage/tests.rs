@@ -27,6 +27,7 @@ fn edited(first: &str, edits: &[&str]) -> (Vec<Made>, Vec<u8>) {
             edits: vec![Edit::made(&text, &changes, &placed)],
             own: edit.starts_with('+'),
             dealt_with: None,
+            settled: true,
             told: false,
         });
         text = placed;

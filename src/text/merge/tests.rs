@@ -112,6 +112,8 @@ fn a_text_holds_another_when_no_line_of_it_is_missing() {
         ("a\n", "\n\n", true),
         ("a\n", "b", false),
     ] {
-        assert_eq!(holds_all_lines(whole.as_bytes(), part.as_bytes()), holds, "{whole:?} {part:?}");
+        assert_eq!(holds_all_lines(whole.as_bytes(), part.as_bytes(), &[].into()), holds, "{whole:?} {part:?}");
     }
+    assert!(holds_all_lines(b"k: 2\na\n", b"k: 1\na\n", &["k".into()].into()));
+    assert!(!holds_all_lines(b"k: 2\na\n", b"k: 1\nl: 1\n", &["k".into()].into()));
 }

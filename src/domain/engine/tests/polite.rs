@@ -37,18 +37,17 @@ fn a_stamp_waits_for_an_editor_but_not_for_ever() {
     assert_eq!(wanted(engine, seen(), began), [false; 0]);
     let said = engine.polite_wait(&id("a")).unwrap();
     assert!(said.contains(".a.md.swp") && said.contains("until "), "{said}");
-    let mut now = began;
     let mut looks = 0;
-    loop {
-        now = engine.next_wake().unwrap();
+    let now = loop {
+        let now = engine.next_wake().unwrap();
         let insist = wanted(engine, Event::Ticked, now);
         looks += 1;
         if insist == [true] {
-            break;
+            break now;
         }
         assert!(insist == [false] || insist.is_empty(), "{insist:?}");
         wanted(engine, seen(), now);
-    }
+    };
     assert_eq!(now - began, TimeDelta::minutes(10));
     assert!((290..=310).contains(&looks), "{looks}");
     assert_eq!(engine.polite_wait(&id("a")), None);
