@@ -2,6 +2,7 @@
 //!
 //! Must not know: any decision; a face.
 
+pub mod ancestry;
 pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
@@ -27,5 +28,6 @@ pub mod supervisor;
 pub mod swap;
 pub mod ticket_folder;
 pub mod trust;
+pub mod wake;
 pub mod watcher;
 pub mod workspace;

@@ -9,9 +9,14 @@ use std::time::Duration;
 
 use super::files::{self, Text};
 use super::{locks, state_files};
-use crate::domain::engine::KickId;
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 use crate::ports;
+
+/// From this size on the log of hooks starts anew.
+const MOST_HOOK_BYTES: u64 = 64 << 10;
+/// The longest line in it, in characters.
+const MOST_LINE: usize = 400;
 
 /// How many turns' logs are kept.
 const KEPT_LOGS: usize = 50;
@@ -53,6 +58,21 @@ impl StateFolder {
     /// The daemon's log.
     pub fn log(&self) -> PathBuf {
         self.path.join("daemon.log")
+    }
+
+    /// Adds a line about an agent's hook that came to nothing. The file starts anew when it is full; nothing is made
+    /// where no daemon has ever been.
+    pub fn note_hook(&self, line: &str) {
+        let path = self.path.join("hooks.log");
+        if !files::is_own_folder(&self.path) {
+            return;
+        }
+        let full = path.symlink_metadata().is_ok_and(|there| there.len() > MOST_HOOK_BYTES);
+        let how = if full { Text::Replaced } else { Text::Extended };
+        let plain: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_LINE).collect();
+        if let Ok(mut file) = files::open_own(&path, how) {
+            let _ = io::Write::write_all(&mut file, format!("{plain}\n").as_bytes());
+        }
     }
 
     /// The folder of the turns' logs.
@@ -106,6 +126,18 @@ impl ports::StateFolder for StateFolder {
 
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()> {
         state_files::write_json(&self.path.join("pods.json"), &pods)
+    }
+
+    fn session(&self) -> io::Result<Option<SavedSession>> {
+        state_files::read_json(&self.path.join("session.json"))
+    }
+
+    fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()> {
+        let path = self.path.join("session.json");
+        match session {
+            Some(session) => state_files::write_json(&path, session),
+            None => state_files::remove(&path),
+        }
     }
 
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf> {

@@ -9,7 +9,7 @@ use super::view::value;
 use super::view::{
     DoneView, HeldView, ListView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
-use super::{hook, operation, present, report};
+use super::{hook, operation, present, report, session};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::classify::Class;
@@ -59,6 +59,8 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
             orders(host, &id, Orders::Await { step, span }, &caller, "is awaited")
         }
         Request::Hook(request) => hook::hook(host, request),
+        Request::Attach(request) => session::attach(host, request),
+        Request::Reset { caller } => session::reset(host, &actor(host, &caller)),
     }
 }
 

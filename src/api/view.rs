@@ -300,6 +300,21 @@ pub struct DoneView {
     pub done: String,
 }
 
+/// `yoi hook`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HookView {
+    /// Always 1.
+    pub version: u32,
+    /// What was done, in a sentence.
+    pub done: String,
+    /// Whether the report counts; an agent's own hook that does not is told nothing.
+    pub counted: bool,
+    /// What is handed over as the answer: Markdown for the agent.
+    pub list: Option<String>,
+    /// The same for a program, where it is a kick's list.
+    pub kick: Option<Value>,
+}
+
 /// `yoi events`: one object a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventView {
@@ -389,7 +404,11 @@ pub struct StatusView {
     pub kicks_sent: u64,
     /// Boundaries since it started that led to none.
     pub kicks_saved: u64,
-    /// Kicks that could not be delivered since it started.
+    /// A kick that waits for the session's next contact, and what is in its way.
+    pub pending: Option<String>,
+    /// The last delivery: when, how, and what came of it.
+    pub delivery: Option<String>,
+    /// Kicks that could not be delivered, and wakes that failed, since it started.
     pub failed_deliveries: u64,
     /// What is in the way: a merge, a rebase, an untrusted command, a store that cannot be written.
     pub obstacles: Vec<String>,

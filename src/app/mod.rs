@@ -25,14 +25,16 @@ use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
 use crate::adapters::trust::{self, Trust};
+use crate::adapters::wake::SystemWaker;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::request::Request;
+use crate::api::request::{Request, SessionRequest};
 use crate::api::view::{EventView, StatusView};
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
-use crate::domain::policy::Policy;
+use crate::domain::classify::clock;
+use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::http::client::Client;
@@ -211,6 +213,11 @@ impl App {
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
             verify_every: self.config.verify_every,
+            session: SessionPolicy {
+                busy_max: self.config.session.busy_max,
+                can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
+                ..SessionPolicy::default()
+            },
         }
     }
 
@@ -233,6 +240,7 @@ impl App {
 
     fn ports(&self) -> Result<Ports, Failure> {
         Ok(Ports {
+            waker: Arc::new(SystemWaker),
             tickets: Arc::new(self.tickets()),
             processes: Arc::new(Self::processes()?),
             runs: Arc::new(self.runs()?),
@@ -295,6 +303,19 @@ impl App {
     pub fn newest_event(&self) -> Result<i64, Failure> {
         let newest = self.events(&Query { newest: Some(1), ..Query::default() })?;
         Ok(newest.last().map_or(0, |event| event.seq))
+    }
+
+    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false.
+    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+        match self.client()? {
+            Some(mut client) => client.watch(session, line),
+            None => Err(self.not_running()),
+        }
+    }
+
+    /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
+    pub fn note_hook(&self, what: &str) {
+        self.state.note_hook(&format!("{} {what}", clock(self.now())));
     }
 
     /// Streams what happens after a record, until `line` returns false.

@@ -21,7 +21,7 @@ use crate::api::failure::Failure;
 use crate::config;
 use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
-use crate::ports::MainWorktree;
+use crate::ports::{MainWorktree, Wake};
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
@@ -147,14 +147,28 @@ impl App {
         Some(Command {
             command: orchestrator.command.clone(),
             folder: self.workspace.root.clone(),
-            set: vec![
-                ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
-                ("YOI_SOCKET".into(), self.socket.clone().into()),
-            ],
+            set: self.told(),
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
             timeout: span(orchestrator.turn_timeout),
             stall: orchestrator.stall_timeout.map(span),
             rate_limit: orchestrator.rate_limit.clone(),
+        })
+    }
+
+    /// What every program that yoi runs is told.
+    fn told(&self) -> Vec<(String, std::ffi::OsString)> {
+        vec![
+            ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
+            ("YOI_SOCKET".into(), self.socket.clone().into()),
+        ]
+    }
+
+    pub(super) fn wake(&self) -> Option<Wake> {
+        self.policy().session.can_wake.then(|| Wake {
+            commands: self.config.session.wake.clone(),
+            folder: self.workspace.root.clone(),
+            set: self.told(),
+            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
 }

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up, see it work, check", &["init", "demo", "doctor"]),
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
-    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume"]),
+    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];

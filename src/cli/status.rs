@@ -79,6 +79,8 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         ("session", &view.session),
         ("last boundary", &view.last_boundary),
         ("last decision", &view.last_decision),
+        ("pending kick", &view.pending),
+        ("last delivery", &view.delivery),
         ("next wake", &view.next_wake),
     ] {
         if let Some(text) = text {

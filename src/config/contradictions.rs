@@ -108,6 +108,14 @@ pub(super) fn without_effect(values: &mut Values<'_>, mode: Mode) {
                  `[dispatch]`, or remove this key"
             );
             values.refuse(offset, message);
+        } else if matches!(path.as_str(), "orchestrator.wake" | "orchestrator.busy_max")
+            && values.offset("orchestrator.command").is_some()
+        {
+            let message = format!(
+                "`{path}` has no effect with `orchestrator.command`, which runs the Orchestrator anew for each kick; \
+                 remove one of the two"
+            );
+            values.refuse(offset, message);
         } else if (path.ends_with("_timeout") || path.contains(".rate_limit_"))
             && values.offset("orchestrator.command").is_none()
         {

@@ -40,6 +40,8 @@ pub(super) enum Takes {
     ExitCodes,
     /// One text or a list of them.
     Texts,
+    /// A list of such lists.
+    Commands,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A number and a unit; `off` where that makes sense.
@@ -65,6 +67,9 @@ impl fmt::Display for Takes {
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
             Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
             Takes::Texts => f.write_str("a text, or a list of texts"),
+            Takes::Commands => f.write_str(
+                "a list of such lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
+            ),
             Takes::OneOf(words) => f.write_str(&one_of(words)),
             Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
             Takes::Duration { off: true } => {
@@ -161,6 +166,21 @@ pub(super) const KEYS: &[Key] = &[
         about: "How long to wait then, unless the end of the output says it (`Retry-After: 120`). At most a week.",
     },
     Key {
+        section: "orchestrator",
+        name: "wake",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "Without `command`, for an Orchestrator that registers itself: what is run, in this order, when a list \
+                waits for it and it is idle. No ticket text goes into it. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "orchestrator",
+        name: "busy_max",
+        takes: Takes::Duration { off: false },
+        default: "\"30m\"",
+        about: "Without `command`: how long a turn may go on without any sign of life before it is shown as silent.",
+    },
+    Key {
         section: "kick",
         name: "max_items",
         takes: Takes::Count { most: 100, unlimited: false },
@@ -217,7 +237,7 @@ pub(super) const LATER_SECTIONS: [&str; 8] =
     ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "http"];
 
 /// The same, of sections that this version knows.
-pub(super) const LATER_KEYS: [(&str, &str); 2] = [("orchestrator", "wake"), ("orchestrator", "busy_max")];
+pub(super) const LATER_KEYS: [(&str, &str); 0] = [];
 
 /// The key of this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {

@@ -47,6 +47,8 @@ pub struct Config {
     /// How an Orchestrator is run; None: no command is configured. It takes effect only once trusted
     /// (`adapters::trust`).
     pub orchestrator: Option<OrchestratorCommand>,
+    /// How an Orchestrator that registers itself is woken, and how long it may be silent.
+    pub session: SessionSettings,
     /// The bounds of the kick decision.
     pub kick: KickPolicy,
     /// How much may be under way at once.
@@ -70,6 +72,15 @@ pub struct OrchestratorCommand {
     pub stall_timeout: Option<TimeDelta>,
     /// What says that a turn ended because of a rate limit.
     pub rate_limit: RateLimitSigns,
+}
+
+/// An Orchestrator that registers itself (DESIGN.md 5.1, `attached`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// Commands that wake it, in order; empty: nothing does. They take effect only once trusted.
+    pub wake: Vec<Vec<String>>,
+    /// How long a turn may be without any sign of life.
+    pub busy_max: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

@@ -10,8 +10,8 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, Setting, contradictions, document};
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -56,6 +56,7 @@ fn read(values: &mut Values<'_>) -> Config {
         states: contradictions::states(values),
         mode,
         orchestrator: orchestrator(values),
+        session: session(values),
         kick: kick(values),
         capacity: capacity(values, mode),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
@@ -101,6 +102,13 @@ fn rate_limit(values: &mut Values<'_>) -> RateLimitSigns {
     let signs = !exit_codes.is_empty() || !patterns.is_empty();
     contradictions::rate_limit(values, wait, signs);
     RateLimitSigns { exit_codes, patterns, wait: wait.to_std().unwrap_or_default() }
+}
+
+fn session(values: &mut Values<'_>) -> SessionSettings {
+    SessionSettings {
+        wake: values.commands("orchestrator.wake"),
+        busy_max: values.duration("orchestrator.busy_max").unwrap_or(SessionPolicy::default().busy_max),
+    }
 }
 
 fn kick(values: &mut Values<'_>) -> KickPolicy {
@@ -152,6 +160,8 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
             let wait = exec.and_then(|exec| TimeDelta::from_std(exec.rate_limit.wait).ok());
             quoted(&duration::text(wait.unwrap_or(RATE_LIMIT_WAIT)))
         }
+        "orchestrator.wake" => lists(&config.session.wake),
+        "orchestrator.busy_max" => quoted(&duration::text(config.session.busy_max)),
         "kick.max_items" => config.kick.max_items.to_string(),
         "kick.max_per_hour" => config.kick.max_per_hour.to_string(),
         "kick.max_attempts" => config.kick.max_attempts.to_string(),
@@ -181,6 +191,10 @@ fn off_or(length: Option<TimeDelta>) -> String {
 
 fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+}
+
+fn lists(commands: &[Vec<String>]) -> String {
+    format!("[{}]", commands.iter().map(|command| list(command)).collect::<Vec<_>>().join(", "))
 }
 
 /// A TOML basic string.

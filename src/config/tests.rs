@@ -139,8 +139,6 @@ fn what_later_versions_act_on_is_not_taken_silently() {
 mode = "orchestrated"
 [orchestrator]
 command = ["x"]
-wake = [["x"]]
-busy_max = "30m"
 [roles.coder]
 command = ["x"]
 [claims]
@@ -154,17 +152,37 @@ ttl = "90m"
 listen = "127.0.0.1:7420"
 "#
     ), @r"
-    5:1 this version of yoi does not act on `orchestrator.wake` yet; remove it
-    6:1 this version of yoi does not act on `orchestrator.busy_max` yet; remove it
-    7:2 this version of yoi does not act on `[roles]` yet; remove it
-    9:2 this version of yoi does not act on `[claims]` yet; remove it
-    11:2 this version of yoi does not act on `[worktrees]` yet; remove it
-    12:2 this version of yoi does not act on `[orphans]` yet; remove it
-    13:2 this version of yoi does not act on `[agents]` yet; remove it
-    14:2 this version of yoi does not act on `[alerts]` yet; remove it
-    15:2 this version of yoi does not act on `[writes]` yet; remove it
-    16:2 this version of yoi does not act on `[http]` yet; remove it
+    5:2 this version of yoi does not act on `[roles]` yet; remove it
+    7:2 this version of yoi does not act on `[claims]` yet; remove it
+    9:2 this version of yoi does not act on `[worktrees]` yet; remove it
+    10:2 this version of yoi does not act on `[orphans]` yet; remove it
+    11:2 this version of yoi does not act on `[agents]` yet; remove it
+    12:2 this version of yoi does not act on `[alerts]` yet; remove it
+    13:2 this version of yoi does not act on `[writes]` yet; remove it
+    14:2 this version of yoi does not act on `[http]` yet; remove it
     ");
+}
+
+#[test]
+fn an_orchestrator_that_registers_itself() {
+    let head = "[dispatch]\nmode = 'orchestrated'\n[orchestrator]\n";
+    let said = |rest: &str| check(&format!("{head}{rest}"));
+    insta::assert_snapshot!(said("wake = [['tmux', 'send-keys', 'x'], [\"true\"]]\nbusy_max = '1h'\n"), @r#"
+    dispatch.mode = "orchestrated" (line 2)
+    orchestrator.wake = [["tmux", "send-keys", "x"], ["true"]] (line 4)
+    orchestrator.busy_max = "1h" (line 5)
+    capacity.max_inprogress = 1 (default)
+    "#);
+    let rows = [
+        "wake = ['x']",
+        "wake = [[]]",
+        "wake = [['']]",
+        "wake = 'x'",
+        "wake = [[3]]",
+        "busy_max = 30",
+        "command = ['x']\nwake = [['x']]\nbusy_max = '1h'",
+    ];
+    insta::assert_snapshot!(rows.map(said).join("\n"), @"");
 }
 
 #[test]

@@ -125,6 +125,17 @@ impl<'a> Values<'a> {
     /// A program and its arguments.
     pub(super) fn command(&mut self, path: &str) -> Option<Vec<String>> {
         let (_, value) = self.entry(path)?;
+        self.argument_list(path, value)
+    }
+
+    /// Several of them; empty where one cannot be read.
+    pub(super) fn commands(&mut self, path: &str) -> Vec<Vec<String>> {
+        let Some((_, value)) = self.entry(path) else { return Vec::new() };
+        let DeValue::Array(items) = value.get_ref() else { return self.wrong_type(path, value).unwrap_or_default() };
+        items.iter().filter_map(|item| self.argument_list(path, item)).collect()
+    }
+
+    fn argument_list(&mut self, path: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
         let start = value.span().start;
         let DeValue::Array(items) = value.get_ref() else { return self.wrong_type(path, value) };
         let mut words = Vec::new();

@@ -172,7 +172,7 @@ fn outcome(end: &End) -> TurnOutcome {
 }
 
 /// Spreads retries of several workspaces: the time of day's smallest digits are as good as any other draw here.
-fn jitter() -> u16 {
+pub(super) fn jitter() -> u16 {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     u16::try_from(nanos % 1000).unwrap_or(0)
 }

@@ -9,6 +9,7 @@ mod obstacle;
 mod operation;
 mod perform;
 mod run;
+mod sessions;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -23,18 +24,19 @@ use std::time::Duration;
 pub use history::History;
 pub use operation::{Reread, Settings};
 pub use run::Stop;
+pub use sessions::Line;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record};
-use crate::domain::facts::{Dirty, PodId};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::runs::Sign;
-use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets};
+use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -50,6 +52,10 @@ pub enum Message {
     PodEnded(PodId),
     /// The turn's supervisor showed something: its process, its end.
     Turn(KickId, Sign),
+    /// A session's process ended.
+    SessionEnded(ProcessIdentity),
+    /// The `wake` commands have ended; why they failed, if they did.
+    WakeEnded(u64, Option<String>),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// A probe of the main worktree that took long has its answer.
@@ -70,6 +76,8 @@ pub struct Ports {
     pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
+    /// What wakes a session.
+    pub waker: Arc<dyn Waker>,
     /// What survives.
     pub state: Arc<dyn StateFolder>,
     /// The current time.
@@ -123,6 +131,10 @@ pub struct Host {
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
+    /// The list that the contact in hand is answered with.
+    handed_over: Option<Kick>,
+    /// Where a session reads lines, with its id.
+    stream: Option<(String, Line)>,
     history: History,
     settings: Settings,
     reread: Reread,

@@ -49,6 +49,10 @@ impl Host {
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
+            Effect::HandOver(kick) => self.hand_over(kick, events),
+            Effect::Wake(number) => self.wake(number),
+            Effect::WatchSession(process) => self.watch_session(process),
+            Effect::SaveSession(session) => self.keep_session(session.as_ref()),
             Effect::WatchPod(id, process) => {
                 let mail = self.mail.clone();
                 self.ports.processes.when_ended(
@@ -191,6 +195,10 @@ fn name(effect: &Effect) -> &'static str {
         Effect::Probe => "probe",
         Effect::Refresh { .. } => "refresh",
         Effect::Launch(_) => "launch",
+        Effect::HandOver(_) => "hand-over",
+        Effect::Wake(_) => "wake",
+        Effect::WatchSession(_) => "watch-session",
+        Effect::SaveSession(_) => "save-session",
         Effect::WatchPod(..) => "watch-pod",
         Effect::WatchTurn(_) => "watch-turn",
         Effect::Record(_) => "record",

@@ -85,6 +85,8 @@ impl Host {
             Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::Turn(kick, sign) => self.turn_shown(kick, sign),
+            Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
+            Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
             Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
             Message::Reload => {

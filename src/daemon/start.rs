@@ -72,6 +72,7 @@ impl Host {
         for kick in &former.over {
             host.forget_run(kick);
         }
+        host.find_session();
         Ok(host)
     }
 
@@ -132,6 +133,8 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
+            handed_over: None,
+            stream: None,
             history,
             folder_trouble: None,
             failed_deliveries: 0,

@@ -9,6 +9,7 @@ pub mod runs;
 pub mod state_folder;
 pub mod store;
 pub mod tickets;
+pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
@@ -18,4 +19,5 @@ pub use runs::{Launch, Runs};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
+pub use waker::{Wake, Waker, Woken};
 pub use worktree::{MainWorktree, Obstacle};

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::engine::KickId;
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 
 /// A held kernel lock; let go when dropped.
@@ -18,6 +18,12 @@ pub trait StateFolder: Send + Sync {
 
     /// Keeps the register.
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()>;
+
+    /// The Orchestrator's session as last kept.
+    fn session(&self) -> io::Result<Option<SavedSession>>;
+
+    /// Keeps it; None where there is none.
+    fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()>;
 
     /// Writes the work list of a kick as JSON; removed after the turn.
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf>;

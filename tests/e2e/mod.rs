@@ -9,6 +9,7 @@ mod clocks;
 mod editors;
 mod exits;
 mod follow;
+mod hooks;
 mod idle;
 mod long_queue;
 mod messages;

@@ -12,14 +12,16 @@ use super::super::{About, Beginning, History, Host, Message, Ports, Settings, St
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
-use crate::domain::engine::{KickId, Reach};
+use crate::domain::engine::{KickId, Reach, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::runs::{Found, OnSign, Order};
-use crate::ports::{EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets};
+use crate::ports::{
+    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets, Wake, Waker, Woken,
+};
 use crate::text::keys::KeyMap;
 
 /// What all ports share.
@@ -65,8 +67,14 @@ impl Bench {
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
-        let settings =
-            Settings { policy: Policy::default(), reach, command: None, obstacles: Vec::new(), listed: Vec::new() };
+        let settings = Settings {
+            policy: Policy::default(),
+            reach,
+            command: None,
+            wake: None,
+            obstacles: Vec::new(),
+            listed: Vec::new(),
+        };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
@@ -77,6 +85,7 @@ impl Bench {
             processes: Arc::new(fake()),
             runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
+            waker: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
@@ -202,6 +211,12 @@ impl MainWorktree for Fake {
     }
 }
 
+impl Waker for Fake {
+    fn wake(&self, _wake: Wake, call: Woken) {
+        call(Some("nobody is woken here".into()));
+    }
+}
+
 impl Processes for Fake {
     fn identify(&self, _pid: u32) -> io::Result<ProcessIdentity> {
         Err(io::Error::other("there are no processes here"))
@@ -249,6 +264,14 @@ impl StateFolder for Fake {
     }
 
     fn save_pods(&self, _pods: &[Pod]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn session(&self) -> io::Result<Option<SavedSession>> {
+        Ok(None)
+    }
+
+    fn save_session(&self, _session: Option<&SavedSession>) -> io::Result<()> {
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::session::{Contact, SavedSession, SessionReport};
 use crate::domain::backlog::Entry;
 use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
@@ -43,6 +44,8 @@ pub struct LastSeen {
 pub enum Reach {
     /// By running its command (DESIGN.md 5.1, `exec`).
     Exec,
+    /// By whoever registers a session (`attached`, `stream`).
+    Session,
     /// Not at all; the reason in words.
     No(String),
 }
@@ -145,6 +148,8 @@ pub enum TurnOutcome {
     Succeeded,
     /// Any other end; in words.
     Failed(String),
+    /// Somebody interrupted it: neither a success nor a failure.
+    Interrupted,
     /// The process could not be started at all.
     NotDelivered(String),
     /// Adopted: it ended, and nobody can say how.
@@ -219,6 +224,28 @@ pub enum Event {
         outcome: TurnOutcome,
         /// Between 0 and 1 (per mille), drawn by the host: spreads retries.
         jitter: u16,
+    },
+    /// A former daemon's session was found.
+    SessionFound(SavedSession),
+    /// A session reported itself.
+    SessionReported {
+        /// Who.
+        report: SessionReport,
+        /// What.
+        contact: Contact,
+    },
+    /// The contact that was reported last takes no answer any more.
+    ContactClosed,
+    /// A session's process ended.
+    SessionProcessEnded(ProcessIdentity),
+    /// A person begins the Orchestrator's session anew: under this id where it is run by a command.
+    SessionReset(String),
+    /// The `wake` commands have ended.
+    WakeEnded {
+        /// Which run of them.
+        number: u64,
+        /// Why they failed, in words.
+        failed: Option<String>,
     },
     /// A person holds all kicks and starts.
     Paused {

@@ -6,27 +6,33 @@
 mod board;
 mod boundaries;
 mod changes;
+mod contacts;
 mod effect;
 mod event;
 mod files;
 mod operation;
 mod orders;
+mod pending;
 mod pods;
 mod progress;
 mod saved_over;
+mod session;
 mod stamps;
 mod start;
 mod timers;
 mod turns;
 mod verify;
+mod waking;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
+pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
+pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
 
@@ -40,6 +46,7 @@ use super::workset::WorkSet;
 use boundaries::Boundaries;
 use changes::Known;
 use files::Files;
+use pending::Answer;
 use timers::{Sign, Timers};
 
 /// The state of one workspace, and everything that is decided about it.
@@ -52,6 +59,21 @@ pub struct Engine {
     work_set: WorkSet,
     ledger: Ledger,
     orchestrator: Orchestrator,
+    /// The registered session, where the Orchestrator is one.
+    session: Option<Session>,
+    /// A contact of its whose answer can carry a list, and which is not answered yet.
+    contact: Option<Answer>,
+    /// The one that is gone: it may be resumed.
+    former: Option<SavedSession>,
+    /// What was last kept of it.
+    kept_session: Option<SavedSession>,
+    /// The session that was last refused because another one lives.
+    refused: Option<String>,
+    /// When a registration last led to a kick that nothing came of yet.
+    registered_kick_at: Option<Timestamp>,
+    wakes: u64,
+    /// Wakes that failed since the start.
+    undelivered: u64,
     boundaries: Boundaries,
     files: Files,
     verify: verify::Verify,
@@ -92,6 +114,14 @@ impl Engine {
             work_set: WorkSet::new(""),
             ledger: Ledger::default(),
             orchestrator: Orchestrator::Idle { since: now },
+            session: None,
+            contact: None,
+            former: None,
+            kept_session: None,
+            refused: None,
+            registered_kick_at: None,
+            wakes: 0,
+            undelivered: 0,
             boundaries: Boundaries::default(),
             files: Files::default(),
             verify: verify::Verify::default(),
@@ -138,6 +168,12 @@ impl Engine {
             Event::RateLimited(until) => self.rate_limited(until, now),
             Event::Refreshed(kick) => self.refreshed(&kick, now),
             Event::TurnStarted { kick, process } => self.turn_started(&kick, process),
+            Event::SessionFound(found) => self.session_found(found, now),
+            Event::SessionReported { report, contact } => self.session_reported(report, contact, now),
+            Event::ContactClosed => self.contact_closed(now),
+            Event::SessionProcessEnded(process) => self.session_process_ended(&process, now),
+            Event::SessionReset(id) => self.session_reset(id, now),
+            Event::WakeEnded { number, failed } => self.wake_ended(number, failed.as_deref(), now),
             Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
             Event::Paused { by, reason } => self.pause(by, reason, now),
             Event::Resumed { by } => self.resume(&by, now),
@@ -149,10 +185,16 @@ impl Engine {
     /// What follows from any event: due times, class and gate transitions, then the decision if one is due.
     fn settle(&mut self, now: Timestamp) {
         self.fire_timers(now);
+        self.watch_session(now);
         self.judge_active(now);
         self.judge_gates(now);
+        if self.stirred {
+            self.review_pending(now);
+        }
         self.notice_news(now);
         self.decide_if_due(now);
+        self.wake_if_due(now);
+        self.keep_session();
     }
 
     fn ground(&self) -> Ground<'_> {

@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 
-use super::{Effect, Engine, Reach};
+use super::{Effect, Engine};
 use crate::domain::gates::holds;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::refusal::Refusal;
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     fn check_session(&self, session: &str) -> Result<(), Refusal> {
-        if let Reach::No(why) = &self.reach {
+        if let Some(why) = self.absence() {
             return refuse(
                 format!("there is no Orchestrator whose work set this could be: {why}"),
                 "`yoi status` shows the Orchestrator",
@@ -77,7 +77,8 @@ impl Engine {
                     "session `{session}` is not the Orchestrator's current one, `{}`; its notes are gone with it",
                     self.work_set.session
                 ),
-                "a turn has the current one in YOI_SESSION; nothing is lost: every queued ticket is handed over anew",
+                "a turn has the current one in YOI_SESSION, or in its agent's own variable; nothing is lost: every queued ticket \
+                 is handed over anew",
             );
         }
         Ok(())

@@ -76,6 +76,7 @@ impl Engine {
 
     /// What was held back as ignored is offered again.
     fn reset_fruitless(&mut self) {
+        self.registered_kick_at = None;
         if self.ledger.saved.fruitless > 0 {
             self.ledger.reset_fruitless();
             self.stirred = true;

@@ -34,7 +34,8 @@ impl Engine {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
             self.facts.pods.insert(pod.id.clone(), pod);
         }
-        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(start.session, |turn| turn.session.clone()));
+        let session = if self.reach == Reach::Session { String::new() } else { start.session };
+        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(session, |turn| turn.session.clone()));
         let adopted = start.adopted.is_some();
         if let Some(turn) = start.adopted {
             // The session goes on, and with it the numbers of its kicks: each names a log, a file and events.
@@ -59,7 +60,8 @@ impl Engine {
             // An adopted turn is found at work: an automatic boundary (5, "A start of the daemon").
             (Reach::Exec, true) => self.reach_boundary(Boundary::OrchestratorIdle),
             (Reach::Exec, false) => self.reach_boundary(Boundary::OrchestratorSpawn),
-            (Reach::No(_), _) => {}
+            // Whoever registers is a boundary of its own.
+            (Reach::No(_) | Reach::Session, _) => {}
         }
     }
 

@@ -12,6 +12,7 @@ mod operation;
 mod orders;
 mod scripts;
 mod seen;
+mod sessions;
 mod starts;
 mod verify;
 mod walk;

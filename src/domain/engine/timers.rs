@@ -112,6 +112,7 @@ impl Engine {
             unmoved,
             reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
             self.active_until(),
+            self.session_due(),
         ];
         times.into_iter().flatten().min()
     }
@@ -262,6 +263,7 @@ impl Engine {
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);
+        self.shift_session(back);
         let timers = &mut self.timers;
         let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
