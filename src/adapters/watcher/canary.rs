@@ -77,7 +77,7 @@ fn make_and_remove(path: &Path) -> io::Result<()> {
             fs::remove_file(path)?;
             make()?
         }
-        made => made?,
+        done => done?,
     };
     fs::remove_file(path)
 }
