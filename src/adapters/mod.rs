@@ -1,4 +1,4 @@
-//! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
+//! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes, runs.
 //!
 //! Must not know: any decision; a face.
 
@@ -9,6 +9,7 @@ pub mod editor;
 pub mod environment;
 #[cfg(test)]
 pub mod fakes;
+pub mod fault;
 pub mod files;
 pub mod git;
 mod git_layout;
@@ -19,9 +20,11 @@ pub mod own_files;
 pub mod patient;
 pub mod processes;
 pub mod rotating_log;
+pub mod runs;
 pub mod sqlite;
 pub mod state_files;
 pub mod state_folder;
+pub mod supervisor;
 pub mod swap;
 pub mod ticket_folder;
 pub mod trust;

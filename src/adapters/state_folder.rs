@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::files::{self, Text};
 use super::{locks, state_files};
-use crate::domain::engine::{KickId, RunningTurn, SavedSession};
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 use crate::ports;
 
@@ -80,6 +80,11 @@ impl StateFolder {
         self.path.join("turns")
     }
 
+    /// The folder of the runs: orders, locks and records of supervisors.
+    pub fn runs(&self) -> PathBuf {
+        self.path.join("runs")
+    }
+
     /// The newest turn's log.
     pub fn newest_turn_log(&self) -> Option<PathBuf> {
         let mut logs = self.by_age();
@@ -104,9 +109,12 @@ fn own_files(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBu
 }
 
 /// A kick's id is made of a session's and a number: still, only plain characters become a file name.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
 fn file_name(kick: &KickId, ending: &str) -> String {
-    let plain: String = kick.0.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    format!("{plain}.{ending}")
+    format!("{}.{ending}", plain(&kick.0))
 }
 
 impl ports::Held for locks::Held {}
@@ -118,18 +126,6 @@ impl ports::StateFolder for StateFolder {
 
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()> {
         state_files::write_json(&self.path.join("pods.json"), &pods)
-    }
-
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
-        state_files::read_json(&self.path.join("turn.json"))
-    }
-
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()> {
-        let path = self.path.join("turn.json");
-        match turn {
-            Some(turn) => state_files::write_json(&path, turn),
-            None => state_files::remove(&path),
-        }
     }
 
     fn session(&self) -> io::Result<Option<SavedSession>> {

@@ -440,4 +440,8 @@ pub struct DownView {
     pub pid: Option<u32>,
     /// Role Pods that go on.
     pub pods: usize,
+    /// Kicks whose turns go on: the next daemon takes them over.
+    pub turns: Vec<String>,
+    /// Kicks whose turns were ended (`--pods`).
+    pub ended_turns: Vec<String>,
 }

@@ -20,6 +20,7 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
+use crate::adapters::runs::{self, RunFolder};
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
@@ -211,12 +212,12 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            verify_every: self.config.verify_every,
             session: SessionPolicy {
                 busy_max: self.config.session.busy_max,
                 can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
                 ..SessionPolicy::default()
             },
-            verify_every: self.config.verify_every,
         }
     }
 
@@ -233,11 +234,16 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn runs(&self) -> Result<RunFolder, Failure> {
+        Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
+    }
+
     fn ports(&self) -> Result<Ports, Failure> {
         Ok(Ports {
             waker: Arc::new(SystemWaker),
             tickets: Arc::new(self.tickets()),
             processes: Arc::new(Self::processes()?),
+            runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),

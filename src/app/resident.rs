@@ -151,6 +151,7 @@ impl App {
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
             timeout: span(orchestrator.turn_timeout),
             stall: orchestrator.stall_timeout.map(span),
+            rate_limit: orchestrator.rate_limit.clone(),
         })
     }
 

@@ -23,6 +23,7 @@ mod output;
 mod overview;
 mod pause;
 mod pod;
+mod run;
 mod service;
 mod set;
 mod show;
@@ -87,6 +88,8 @@ enum Command {
     Orchestrator(orchestrator::Arguments),
     Trust(trust::Arguments),
     Config(config::Arguments),
+    #[command(hide = true)]
+    Run(run::Arguments),
 }
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
@@ -124,6 +127,10 @@ fn is_hook(mut arguments: impl Iterator<Item = String>) -> bool {
 }
 
 fn run(arguments: Arguments) -> Outcome {
+    // A supervisor belongs to no folder: the one it was started from may be gone.
+    if let Command::Run(arguments) = &arguments.command {
+        return run::run(arguments);
+    }
     // An agent's own hook goes on whatever happens: it makes its surroundings itself.
     if let Command::Hook(hook) = arguments.command {
         return hook::run(arguments.directory, hook);
@@ -160,5 +167,6 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Orchestrator(arguments) => orchestrator::run(&context, arguments),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Config(arguments) => config::run(&context, &arguments),
+        Command::Run(arguments) => run::run(&arguments),
     }
 }

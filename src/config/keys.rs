@@ -36,6 +36,10 @@ pub(super) enum Takes {
     States,
     /// A list of the program and its arguments.
     Command,
+    /// One exit code or a list of them, none of them 0.
+    ExitCodes,
+    /// One text or a list of them.
+    Texts,
     /// A list of such lists.
     Commands,
     /// One of these words.
@@ -61,6 +65,8 @@ impl fmt::Display for Takes {
             Takes::Name => f.write_str("the name of a frontmatter key"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
+            Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
+            Takes::Texts => f.write_str("a text, or a list of texts"),
             Takes::Commands => f.write_str(
                 "a list of argument lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
             ),
@@ -85,7 +91,7 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// All keys, in the order of the reference.
-pub(super) const KEYS: [Key; 16] = [
+pub(super) const KEYS: &[Key] = &[
     Key {
         section: "tickets",
         name: "root",
@@ -137,6 +143,27 @@ pub(super) const KEYS: [Key; 16] = [
         takes: Takes::Duration { off: true },
         default: "\"off\"",
         about: "How long that command may print nothing before it is ended. Shorter than `turn_timeout`.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "rate_limit_exit",
+        takes: Takes::ExitCodes,
+        default: "[]",
+        about: "The exit codes by which that command says that it ran into a rate limit: no kick until it is over.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "rate_limit_pattern",
+        takes: Takes::Texts,
+        default: "[]",
+        about: "The same by a piece of text near the end of what it printed, in upper or lower case; no pattern language.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "rate_limit_wait",
+        takes: Takes::Duration { off: false },
+        default: "\"15m\"",
+        about: "How long to wait then, unless the end of the output says it (`Retry-After: 120`). At most a week.",
     },
     Key {
         section: "orchestrator",

@@ -23,6 +23,7 @@ use chrono::TimeDelta;
 pub use self::nearest::nearest;
 
 use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 
 /// Where the configuration lies, relative to the workspace.
@@ -69,6 +70,8 @@ pub struct OrchestratorCommand {
     pub turn_timeout: TimeDelta,
     /// How long a turn may be silent; None: as long as it likes.
     pub stall_timeout: Option<TimeDelta>,
+    /// What says that a turn ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// An Orchestrator that registers itself (DESIGN.md 5.1, `attached`).

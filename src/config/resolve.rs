@@ -12,11 +12,14 @@ use super::keys::KEYS;
 use super::values::{Count, Values};
 use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
 use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy};
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
 
 /// How long a turn may run where nothing is written.
 const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
+/// How long to wait after a rate limit that does not say so itself.
+const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
 /// The shortest time between two comparisons.
 const LEAST_VERIFY: TimeDelta = TimeDelta::seconds(1);
@@ -88,7 +91,17 @@ fn orchestrator(values: &mut Values<'_>) -> Option<OrchestratorCommand> {
     if let Some(stall) = stall_timeout {
         contradictions::timeouts(values, turn_timeout, stall);
     }
-    Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout })
+    let rate_limit = rate_limit(values);
+    Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout, rate_limit })
+}
+
+fn rate_limit(values: &mut Values<'_>) -> RateLimitSigns {
+    let exit_codes = values.exit_codes("orchestrator.rate_limit_exit");
+    let patterns = values.texts("orchestrator.rate_limit_pattern");
+    let wait = values.duration("orchestrator.rate_limit_wait").unwrap_or(RATE_LIMIT_WAIT);
+    let signs = !exit_codes.is_empty() || !patterns.is_empty();
+    contradictions::rate_limit(values, wait, signs);
+    RateLimitSigns { exit_codes, patterns, wait: wait.to_std().unwrap_or_default() }
 }
 
 fn session(values: &mut Values<'_>) -> SessionSettings {
@@ -138,6 +151,15 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "orchestrator.command" => list(exec.map_or(&[], |exec| exec.command.as_slice())),
         "orchestrator.turn_timeout" => quoted(&duration::text(exec.map_or(TURN_TIMEOUT, |exec| exec.turn_timeout))),
         "orchestrator.stall_timeout" => off_or(exec.and_then(|exec| exec.stall_timeout)),
+        "orchestrator.rate_limit_exit" => {
+            let codes = exec.map_or(&[][..], |exec| exec.rate_limit.exit_codes.as_slice());
+            format!("[{}]", codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
+        "orchestrator.rate_limit_pattern" => list(exec.map_or(&[], |exec| exec.rate_limit.patterns.as_slice())),
+        "orchestrator.rate_limit_wait" => {
+            let wait = exec.and_then(|exec| TimeDelta::from_std(exec.rate_limit.wait).ok());
+            quoted(&duration::text(wait.unwrap_or(RATE_LIMIT_WAIT)))
+        }
         "orchestrator.wake" => lists(&config.session.wake),
         "orchestrator.busy_max" => quoted(&duration::text(config.session.busy_max)),
         "kick.max_items" => config.kick.max_items.to_string(),
@@ -208,7 +230,7 @@ mod listing {
 
     #[test]
     fn the_defaults_are_what_the_reference_says() {
-        for (setting, key) in defaults().settings.iter().zip(&KEYS) {
+        for (setting, key) in defaults().settings.iter().zip(KEYS) {
             let of_mode = key.default.strip_suffix("` in pull mode").and_then(|text| text.rsplit('`').next());
             assert_eq!(setting.value, of_mode.unwrap_or(key.default), "{}", setting.key);
         }

@@ -383,7 +383,7 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn every_word_in_the_table_of_keys_is_taken() {
-    for key in &keys::KEYS {
+    for key in keys::KEYS {
         let keys::Takes::OneOf(words) = key.takes else { continue };
         for word in words {
             assert!(parse(&format!("{} = '{word}'\n", key.path())).is_ok(), "{} = {word}", key.path());
@@ -414,4 +414,36 @@ fn how_often_files_are_compared() {
     assert_eq!(every("[watch]\nverify_every = '1h'\n"), Ok(Some(TimeDelta::hours(1))));
     assert_eq!(every("[watch]\nverify_every = 'off'\n"), Ok(None));
     insta::assert_snapshot!(check("[watch]\nverify_every = '10ms'\n"), @"2:1 `watch.verify_every` takes at least `1s`: each time all ticket files are looked at");
+}
+
+#[test]
+fn signs_of_a_rate_limit() {
+    let with = |lines: &str| {
+        check(&format!("dispatch.mode = 'orchestrated'\n[orchestrator]\ncommand = [\"x\"]\n{lines}"))
+            .replace('\n', "; ")
+    };
+    let table = [
+        ("rate_limit_exit = 75", "orchestrator.rate_limit_exit = [75] (line 4)"),
+        ("rate_limit_exit = [75, 0x4c]", "orchestrator.rate_limit_exit = [75, 76] (line 4)"),
+        ("rate_limit_pattern = 'Limit'", "orchestrator.rate_limit_pattern = [\"Limit\"] (line 4)"),
+        ("rate_limit_pattern = ['a', 'b c']", "orchestrator.rate_limit_pattern = [\"a\", \"b c\"] (line 4)"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '5m'", "orchestrator.rate_limit_wait = \"5m\" (line 5)"),
+        ("rate_limit_exit = 0", "takes an exit code from 1 to 255, or a list of them, not 0"),
+        (
+            "rate_limit_exit = [75, 256]",
+            "4:24 `orchestrator.rate_limit_exit` takes an exit code from 1 to 255, or a list of them, not 256",
+        ),
+        ("rate_limit_exit = '75'", "takes an exit code from 1 to 255, or a list of them, not '75'"),
+        ("rate_limit_pattern = 429", "`orchestrator.rate_limit_pattern` takes a text, or a list of texts, not 429"),
+        ("rate_limit_pattern = ['']", "an empty text is found in every output"),
+        ("rate_limit_wait = '5m'", "has no effect without a sign of a rate limit"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '200h'", "is longer than a week"),
+    ];
+    for (lines, expected) in table {
+        let said = with(lines);
+        assert!(said.contains(expected), "{lines}: {said}");
+    }
+    let without = check("dispatch.mode = 'orchestrated'\norchestrator.rate_limit_exit = 75\n");
+    assert!(without.contains("has no effect without `orchestrator.command`"), "{without}");
+    assert!(check("orchestrator.rate_limit_exit = 75\n").contains("has no effect in pull mode"));
 }

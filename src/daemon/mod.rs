@@ -29,12 +29,14 @@ pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record, TurnOutcome};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
 use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Tickets, Waker};
+use crate::ports::runs::Sign;
+use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -48,8 +50,8 @@ pub enum Message {
     Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
-    /// The turn's process ended.
-    TurnEnded(KickId, TurnOutcome),
+    /// The turn's supervisor showed something: its process, its end.
+    Turn(KickId, Sign),
     /// A session's process ended.
     SessionEnded(ProcessIdentity),
     /// The `wake` commands have ended; why they failed, if they did.
@@ -70,6 +72,8 @@ pub struct Ports {
     pub tickets: Arc<dyn Tickets>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
+    /// Runs of programs.
+    pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
     /// What wakes a session.
@@ -95,6 +99,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Ends the group after this long without output.
     pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// Where this host stands, for `status`.
@@ -129,9 +135,6 @@ pub struct Host {
     handed_over: Option<Kick>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
-    turn: Option<(KickId, ProcessIdentity)>,
-    /// Until when an adopted turn may run: nobody else keeps its time.
-    adopted_until: Option<Timestamp>,
     history: History,
     settings: Settings,
     reread: Reread,

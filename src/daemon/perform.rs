@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use super::{Host, Message};
-use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, TurnOutcome};
+use crate::adapters::fault;
+use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind};
 use crate::domain::lifecycle::queue_stamp;
 use crate::domain::policy::DirtyGate;
 use crate::ports::EditError;
@@ -19,7 +20,9 @@ impl Host {
         // Without a daemon nobody is kicked anyway: that it would not be is no history.
         let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
         let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
+        fault::point("before", "record");
         self.append(records);
+        fault::point("after", "record");
         for effect in rest {
             self.perform(effect, events);
         }
@@ -30,6 +33,13 @@ impl Host {
         if !self.resident {
             return;
         }
+        let name = name(&effect);
+        fault::point("before", name);
+        self.carry_out(effect, events);
+        fault::point("after", name);
+    }
+
+    fn carry_out(&mut self, effect: Effect, events: &mut VecDeque<Event>) {
         match effect {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
@@ -52,15 +62,9 @@ impl Host {
                     }),
                 );
             }
-            Effect::WatchTurn(kick, process) => {
-                self.turn = Some((kick.clone(), process.clone()));
-                let mail = self.mail.clone();
-                self.ports.processes.when_ended(
-                    &process,
-                    Box::new(move || {
-                        let _ = mail.send(Message::TurnEnded(kick, TurnOutcome::Unknown));
-                    }),
-                );
+            Effect::WatchTurn(kick) => {
+                let call = self.on_sign(&kick);
+                self.ports.runs.watch(&kick, call);
             }
             Effect::Record(record) => self.append(vec![record]),
             Effect::SaveLedger(ledger) => {
@@ -174,5 +178,29 @@ impl Host {
             _ => true,
         });
         reported
+    }
+}
+
+/// What an effect is called at the fault points around it.
+fn name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Read(_) => "read",
+        Effect::ReadAll => "read-all",
+        Effect::Compare => "compare",
+        Effect::DoubtWatcher => "doubt-watcher",
+        Effect::StampQueued { .. } => "stamp",
+        Effect::Probe => "probe",
+        Effect::Refresh { .. } => "refresh",
+        Effect::Launch(_) => "launch",
+        Effect::HandOver(_) => "hand-over",
+        Effect::Wake(_) => "wake",
+        Effect::WatchSession(_) => "watch-session",
+        Effect::SaveSession(_) => "save-session",
+        Effect::WatchPod(..) => "watch-pod",
+        Effect::WatchTurn(_) => "watch-turn",
+        Effect::Record(_) => "record",
+        Effect::SaveLedger(_) => "save-ledger",
+        Effect::SaveSeen(_) => "save-seen",
+        Effect::SavePods(_) => "save-pods",
     }
 }

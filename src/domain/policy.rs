@@ -118,8 +118,8 @@ pub struct Policy {
     pub capacity: Capacity,
     /// The dirty-workspace gate.
     pub dirty_workspace: DirtyGate,
-    /// An Orchestrator that registers itself.
-    pub session: SessionPolicy,
     /// How often all files are compared with what was last read of them; None: never.
     pub verify_every: Option<TimeDelta>,
+    /// An Orchestrator that registers itself.
+    pub session: SessionPolicy,
 }

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::engine::{KickId, RunningTurn, SavedSession};
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 
 /// A held kernel lock; let go when dropped.
@@ -18,12 +18,6 @@ pub trait StateFolder: Send + Sync {
 
     /// Keeps the register.
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()>;
-
-    /// The turn that was running when last kept.
-    fn turn(&self) -> io::Result<Option<RunningTurn>>;
-
-    /// Keeps the running turn; None when none is.
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()>;
 
     /// The Orchestrator's session as last kept.
     fn session(&self) -> io::Result<Option<SavedSession>>;

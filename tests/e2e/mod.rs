@@ -11,6 +11,7 @@ mod long_queue;
 mod messages;
 mod operation;
 mod restart;
+mod runs;
 mod schema;
 mod turns;
 mod waiting;

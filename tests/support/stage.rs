@@ -327,7 +327,7 @@ impl Drop for Stage {
         let _ = fs::remove_file(self.bench.path("orchestrator/hold"));
         // By a plain run: one that panics would abort the test program, because this may be a panic's unwinding.
         let mut down = self.bench.command("work");
-        let _ = down.arg("down").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let _ = down.args(["down", "--pods"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         if let Some(mut daemon) = self.daemon.take() {
             let _ = daemon.kill();
             let _ = daemon.wait();

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use chrono::TimeDelta;
 
@@ -13,15 +12,15 @@ use super::super::{About, Beginning, History, Host, Message, Ports, Settings, St
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
-use crate::domain::engine::{KickId, Reach, RunningTurn, SavedSession};
+use crate::domain::engine::{KickId, Reach, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::ports::runs::{Found, OnSign, Order};
 use crate::ports::{
-    EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets, Wake, Waker,
-    Woken,
+    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets, Wake, Waker, Woken,
 };
 use crate::text::keys::KeyMap;
 
@@ -33,7 +32,7 @@ pub(super) struct World {
     now: Mutex<Timestamp>,
     scans: AtomicUsize,
     probes: AtomicUsize,
-    /// Process groups that were ended.
+    /// Runs that were ended.
     pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
@@ -84,6 +83,7 @@ impl Bench {
         let ports = Ports {
             tickets: Arc::new(fake()),
             processes: Arc::new(fake()),
+            runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
             waker: Arc::new(fake()),
             state: Arc::new(fake()),
@@ -229,13 +229,28 @@ impl Processes for Fake {
     fn when_ended(&self, _process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
         call();
     }
+}
 
-    fn launch(&self, _launch: Launch, _call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
+impl Runs for Fake {
+    fn start(&self, _order: &Order, _call: OnSign) -> io::Result<()> {
         Err(io::Error::other("nothing is started here"))
     }
 
-    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {
+    fn watch(&self, _kick: &KickId, _call: OnSign) {}
+
+    fn found(&self) -> io::Result<Vec<Found>> {
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, _kick: &KickId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn tidy(&self) {}
+
+    fn end(&self, _kick: &KickId) -> io::Result<()> {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -249,14 +264,6 @@ impl StateFolder for Fake {
     }
 
     fn save_pods(&self, _pods: &[Pod]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
-        Ok(None)
-    }
-
-    fn save_turn(&self, _turn: Option<&RunningTurn>) -> io::Result<()> {
         Ok(())
     }
 

@@ -174,8 +174,8 @@ pub enum Effect {
     SaveSession(Option<SavedSession>),
     /// Watch a process until it ends; answer `PodEnded`.
     WatchPod(PodId, ProcessIdentity),
-    /// Watch an adopted turn's process until it ends; answer `TurnEnded`.
-    WatchTurn(KickId, ProcessIdentity),
+    /// Watch an adopted turn until it ends; answer `TurnStarted` if that is news, then `TurnEnded`.
+    WatchTurn(KickId),
     /// Append to the history.
     Record(Record),
     /// Keep the ledger.

@@ -50,17 +50,34 @@ pub enum Reach {
     No(String),
 }
 
-/// A turn of a former daemon whose process is still alive.
+/// A turn of a former daemon that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTurn {
     /// Which kick it works on.
     pub kick: KickId,
     /// Its session.
     pub session: String,
-    /// Its process, also the leader of its process group.
-    pub process: ProcessIdentity,
+    /// Its process, also the leader of its process group; None as long as that is not known.
+    pub process: Option<ProcessIdentity>,
     /// Since when.
     pub since: Timestamp,
+}
+
+/// A turn of a former daemon that ended while none was running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// Which kick it worked on.
+    pub kick: KickId,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How.
+    pub outcome: TurnOutcome,
+    /// It reported a rate limit; not before this time.
+    pub rate_limited_until: Option<Timestamp>,
+    /// As in [`Event::TurnEnded`].
+    pub jitter: u16,
 }
 
 /// The name of one kick.
@@ -99,6 +116,8 @@ pub struct Start {
     pub ledger: SavedLedger,
     /// A turn that outlived the last daemon.
     pub adopted: Option<RunningTurn>,
+    /// Turns that ended meanwhile, the oldest first.
+    pub ended_turns: Vec<EndedTurn>,
     /// Role Pods that are still alive.
     pub pods: Vec<Pod>,
     /// Role Pods that were registered, and whose processes have ended meanwhile.

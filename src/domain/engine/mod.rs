@@ -30,7 +30,7 @@ pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
 pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};

@@ -40,13 +40,16 @@ impl Engine {
         if let Some(turn) = start.adopted {
             // The session goes on, and with it the numbers of its kicks: each names a log, a file and events.
             self.kicks = turn.kick.number_in(&turn.session).unwrap_or_default();
-            self.want(Effect::WatchTurn(turn.kick.clone(), turn.process.clone()));
+            self.want(Effect::WatchTurn(turn.kick.clone()));
             self.orchestrator = Orchestrator::Busy(Turn::adopted(turn));
         } else {
             self.orchestrator = Orchestrator::Idle { since: now };
         }
         let data = json!({"session": self.work_set.session, "adopted_turn": adopted});
         self.record(RecordKind::DaemonStarted, None, data, now);
+        for turn in start.ended_turns {
+            self.former_turn_ended(&turn, now);
+        }
         for pod in start.ended_pods {
             let id = pod.id.clone();
             self.facts.pods.insert(id.clone(), pod);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::{Effect, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
+use super::{Effect, EndedTurn, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::attention::Item;
 use crate::domain::classify::{Class, clock};
 use crate::domain::facts::ProcessIdentity;
@@ -60,7 +60,7 @@ pub struct Turn {
 
 impl Turn {
     pub(super) fn adopted(turn: RunningTurn) -> Self {
-        Self { process: Some(turn.process), adopted: true, ..Self::new(Some(turn.kick), Vec::new(), turn.since) }
+        Self { process: turn.process, adopted: true, ..Self::new(Some(turn.kick), Vec::new(), turn.since) }
     }
 
     pub(super) fn new(kick: Option<KickId>, handed: Vec<Item>, since: Timestamp) -> Self {
@@ -179,18 +179,7 @@ impl Engine {
         let failures = self.ledger.saved.failures;
         self.orchestrator = Orchestrator::Idle { since: now };
         self.timers.turn_ended(now);
-        let jitter = f64::from(jitter) / 1000.0;
-        let failed = match outcome {
-            TurnOutcome::Succeeded | TurnOutcome::Unknown => {
-                self.ledger.succeeded_turn();
-                None
-            }
-            TurnOutcome::Interrupted => None,
-            TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
-                self.ledger.failed_turn(now, jitter);
-                Some(why.clone())
-            }
-        };
+        let failed = self.count_failure(outcome, jitter, now);
         let delivered = !matches!(outcome, TurnOutcome::NotDelivered(_));
         if delivered && failed.is_none() {
             self.note_shown_gated(&turn);
@@ -205,15 +194,51 @@ impl Engine {
         if turn.kick.is_some() || failed.is_some() || failures > 0 {
             self.record_end(&turn, failed.as_deref(), delivered, now);
         }
-        if failed.is_some() && self.ledger.just_gave_up() {
-            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
-            self.alert(what, &turn, now);
-        }
+        self.alert_if_given_up(failed.is_some(), &turn.handed, now);
         self.save_ledger();
         if let Some(session) = self.next_session.take() {
             return self.begin_session(session, now);
         }
         self.reach_boundary(Boundary::OrchestratorIdle);
+    }
+
+    /// A turn that ended while no daemon was running is judged by how it ended; what it was given, and whether it got
+    /// anything further, is not known any more.
+    pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
+        let failed = self.count_failure(&turn.outcome, turn.jitter, now);
+        let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
+        let delivered = !matches!(turn.outcome, TurnOutcome::NotDelivered(_));
+        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed,
+            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless,
+            "while": "the daemon was not running"});
+        self.record(RecordKind::TurnEnded, None, data, now);
+        if let Some(until) = turn.rate_limited_until {
+            self.rate_limited(until, now);
+        }
+        self.alert_if_given_up(failed.is_some(), &[], now);
+        self.save_ledger();
+    }
+
+    /// Why it failed, if it did.
+    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, now: Timestamp) -> Option<String> {
+        match outcome {
+            TurnOutcome::Succeeded | TurnOutcome::Unknown => {
+                self.ledger.succeeded_turn();
+                None
+            }
+            TurnOutcome::Interrupted => None,
+            TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
+                self.ledger.failed_turn(now, f64::from(jitter) / 1000.0);
+                Some(why.clone())
+            }
+        }
+    }
+
+    fn alert_if_given_up(&mut self, failed: bool, handed: &[Item], now: Timestamp) {
+        if failed && self.ledger.just_gave_up() {
+            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
+            self.alert(what, handed, now);
+        }
     }
 
     fn record_end(&mut self, turn: &Turn, failed: Option<&str>, delivered: bool, now: Timestamp) {
@@ -236,13 +261,13 @@ impl Engine {
         if self.ledger.just_ignored() {
             self.alert(
                 "three kicks in a row led to nothing: only `yoi kick`, a panel or a restart kicks now",
-                turn,
+                &turn.handed,
                 now,
             );
         }
         if !braked && let Some(until) = self.ledger.brake_until(max, now) {
             let what = format!("{max} fruitless kicks within an hour: no automatic kicks until {}", clock(until));
-            self.alert(&what, turn, now);
+            self.alert(&what, &turn.handed, now);
         }
     }
 
@@ -254,8 +279,8 @@ impl Engine {
         self.ledger.shown_gated.extend(ids);
     }
 
-    fn alert(&mut self, what: &str, turn: &Turn, now: Timestamp) {
-        let ids: Vec<_> = turn.handed.iter().map(|item| &item.id).collect();
+    fn alert(&mut self, what: &str, handed: &[Item], now: Timestamp) {
+        let ids: Vec<_> = handed.iter().map(|item| &item.id).collect();
         let data = json!({"what": what, "items": ids});
         self.record(RecordKind::Alert, None, data, now);
     }

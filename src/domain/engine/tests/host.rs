@@ -133,6 +133,7 @@ impl Host {
             recorded_at,
             ledger: self.saved.clone(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
             dirty: self.dirty.clone(),
