@@ -31,7 +31,10 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
     match request {
         Request::List(request) => list(&request, host),
         Request::Show { id } => show(&id, host),
-        Request::Why { id } => why(&id, host),
+        Request::Why { id } => {
+            host.look_at_writes(&TicketId::new(&id));
+            why(&id, host)
+        }
         Request::Status => report::status(host),
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),

@@ -75,7 +75,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         session: host.resident().then(|| summary.session.to_owned()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
         last_decision: summary.last_decision.map(last),
-        next_wake: if host.resident() { engine.next_wake().map(clock) } else { None },
+        timers: if host.resident() { engine.timers().into_iter().map(present::timer).collect() } else { Vec::new() },
         kicks_sent: summary.kicks_sent,
         kicks_saved: summary.kicks_saved,
         pending: delivery::pending(host),
@@ -247,7 +247,7 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
             column: problem.column,
             message: problem.message.clone(),
         }));
-        let odd = remarks(ticket, engine.backlog());
+        let odd = remarks(ticket, engine.backlog(), host.now());
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     findings.extend(host.obstruction().map(|o| FindingView {

@@ -361,6 +361,15 @@ pub struct FindingView {
     pub message: String,
 }
 
+/// One due time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimerView {
+    /// What happens then.
+    pub what: String,
+    /// When.
+    pub at: String,
+}
+
 /// `yoi status`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusView {
@@ -398,8 +407,8 @@ pub struct StatusView {
     pub last_boundary: Option<String>,
     /// What was last decided, and why.
     pub last_decision: Option<String>,
-    /// When the daemon next does something on its own.
-    pub next_wake: Option<String>,
+    /// What is waited for, the soonest first.
+    pub timers: Vec<TimerView>,
     /// Kicks sent since it started.
     pub kicks_sent: u64,
     /// Boundaries since it started that led to none.

@@ -174,7 +174,9 @@ impl App {
         let mut host = Host::once(self.settings(), self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))?;
         host.set_about(self.about(None));
-        api::handle(request.clone(), &mut host)
+        let answer = api::handle(request.clone(), &mut host);
+        host.look_once_more();
+        answer
     }
 
     /// What a request needs to know: mostly everything; for showing one ticket, that file.
@@ -212,6 +214,7 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            writes: self.config.writes,
             verify_every: self.config.verify_every,
             session: SessionPolicy {
                 busy_max: self.config.session.busy_max,

@@ -26,6 +26,9 @@ use crate::ports::{MainWorktree, Wake};
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
 
+/// How long the daemon waits for a lock that another process holds. Whoever asked waits longer, outside.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+
 impl App {
     /// Runs the daemon until it is told to stop.
     pub fn run_daemon(&self, detached: bool) -> Result<(), Failure> {
@@ -106,7 +109,10 @@ impl App {
     fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
         let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
         let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
-        Ok(Ports { tickets: Arc::new(self.tickets().comparing()), worktree: Arc::new(worktree), ..self.ports()? })
+        // One loop does everything: what another process holds is not waited for long, but refused, and tried again.
+        let tickets = Arc::new(self.tickets().comparing().patience(LOCK_PATIENCE));
+        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE));
+        Ok(Ports { tickets, state, worktree: Arc::new(worktree), ..self.ports()? })
     }
 
     fn watch_settings(&self, mail: mpsc::Sender<Message>) {

@@ -81,12 +81,15 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         ("last decision", &view.last_decision),
         ("pending kick", &view.pending),
         ("last delivery", &view.delivery),
-        ("next wake", &view.next_wake),
     ] {
         if let Some(text) = text {
             let text = text.strip_prefix("The last decision, ").unwrap_or(text);
             line(name, text.replacen(", was row ", ", row ", 1));
         }
+    }
+    // The next few; `--json` has them all.
+    for timer in view.timers.iter().take(3) {
+        line("next", format!("{} at {}", timer.what, timer.at));
     }
     if view.running {
         let failed = format!("{} not delivered", view.failed_deliveries);

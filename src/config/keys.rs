@@ -223,6 +223,15 @@ pub(super) const KEYS: &[Key] = &[
         about: "What uncommitted changes to tracked files do to a start, outside the ticket folder and `.yoi/`.",
     },
     Key {
+        section: "writes",
+        name: "polite_max",
+        takes: Takes::Duration { off: false },
+        default: "\"10m\"",
+        about: "How long yoi's own stamps and labels wait for an editor that has the file open (vim, Emacs, LibreOffice \
+                and Kate leave a mark beside it; VS Code and JetBrains' editors leave none). What people ask for does \
+                not wait.",
+    },
+    Key {
         section: "watch",
         name: "verify_every",
         takes: Takes::Duration { off: true },
@@ -233,8 +242,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 8] =
-    ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "http"];
+pub(super) const LATER_SECTIONS: [&str; 7] = ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 0] = [];

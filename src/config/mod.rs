@@ -22,7 +22,7 @@ use chrono::TimeDelta;
 
 pub use self::nearest::nearest;
 
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 
@@ -55,6 +55,8 @@ pub struct Config {
     pub capacity: Capacity,
     /// What uncommitted changes do to a start.
     pub dirty_workspace: DirtyGate,
+    /// How yoi writes files of its own accord.
+    pub writes: WritePolicy,
     /// How often the files are compared with what was read of them; None: never.
     pub verify_every: Option<TimeDelta>,
     /// The same as a list, in the order of the reference.

@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::keys::KEYS;
 use super::values::{Count, Values};
 use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -60,6 +60,7 @@ fn read(values: &mut Values<'_>) -> Config {
         kick: kick(values),
         capacity: capacity(values, mode),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
+        writes: writes(values),
         verify_every: verify_every(values),
         settings: Vec::new(),
     };
@@ -133,6 +134,11 @@ fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
     written
 }
 
+fn writes(values: &mut Values<'_>) -> WritePolicy {
+    let default = WritePolicy::default();
+    WritePolicy { polite_max: values.duration("writes.polite_max").unwrap_or(default.polite_max) }
+}
+
 fn capacity(values: &mut Values<'_>, mode: Mode) -> Capacity {
     match values.count("capacity.max_inprogress") {
         Some(written) => Capacity { max_inprogress: written.bound().map(|n| n as usize) },
@@ -169,6 +175,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "capacity.max_inprogress" => {
             config.capacity.max_inprogress.map_or_else(|| quoted("unlimited"), |n| n.to_string())
         }
+        "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.

@@ -80,6 +80,7 @@ impl Host {
         if let Some(until) = limited_until(end, self.now()) {
             self.tell(Event::RateLimited(until));
         }
+        fault::point("before", "judged");
         self.tell(Event::TurnEnded { kick: kick.clone(), outcome, jitter: jitter() });
         fault::point("before", "forget");
         self.forget_run(kick);
@@ -159,6 +160,8 @@ fn limited_until(end: &End, now: Timestamp) -> Option<Timestamp> {
 fn outcome(end: &End) -> TurnOutcome {
     let limited = if end.rate_limited.is_some() { " (rate limited)" } else { "" };
     match &end.how {
+        // Whoever ran into a limit did not come to look at what was handed over: it is offered again.
+        How::Exited(0) if end.rate_limited.is_some() => TurnOutcome::Failed("rate limited".into()),
         How::Exited(0) => TurnOutcome::Succeeded,
         How::Exited(code) => TurnOutcome::Failed(format!("exit code {code}{limited}")),
         How::Signalled(signal) => TurnOutcome::Failed(format!("ended by signal {signal}{limited}")),

@@ -4,6 +4,7 @@
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
 mod history;
+mod kept;
 mod launch;
 mod obstacle;
 mod operation;
@@ -130,11 +131,15 @@ pub struct Host {
     obstruction: Option<Obstruction>,
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
+    /// Stamps that found a ticket held by another process are not tried again before this time.
+    stamps_at: Option<Timestamp>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
     /// The list that the contact in hand is answered with.
     handed_over: Option<Kick>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
+    /// When to look again at what writes displaced.
+    review_at: Option<Timestamp>,
     history: History,
     settings: Settings,
     reread: Reread,

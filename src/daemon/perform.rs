@@ -4,12 +4,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread;
 
+use chrono::TimeDelta;
+
 use super::{Host, Message};
 use crate::adapters::fault;
-use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind};
+use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, Stamp};
 use crate::domain::lifecycle::queue_stamp;
 use crate::domain::policy::DirtyGate;
-use crate::ports::EditError;
+use crate::ports::{EditError, Reviewing};
+
+/// How soon a ticket is tried again that another process was just writing.
+const STAMP_AGAIN: TimeDelta = TimeDelta::seconds(4);
 
 impl Host {
     pub(super) fn perform_all(&mut self, effects: Vec<Effect>, events: &mut VecDeque<Event>) {
@@ -87,8 +92,12 @@ impl Host {
         if self.reading_is_put_off(&paths) {
             return;
         }
-        let entries = paths.into_iter().map(|path| (path.clone(), self.ports.tickets.read(&path))).collect();
+        for path in &paths {
+            tracing::debug!(path = %path.display(), "a ticket file is read");
+        }
+        let entries = paths.iter().map(|path| (path.clone(), self.ports.tickets.read(path))).collect();
         events.push_back(Event::FilesRead { entries, full: false });
+        self.review(Reviewing::Paths(&paths), events);
     }
 
     fn read_all(&mut self, events: &mut VecDeque<Event>) {
@@ -100,6 +109,7 @@ impl Host {
             Ok(entries) => {
                 self.folder_trouble = None;
                 events.push_back(Event::FilesRead { entries, full: true });
+                self.review(Reviewing::Everything, events);
             }
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
             Err(error) => {
@@ -129,12 +139,22 @@ impl Host {
             self.put_off_stamps.push(effect);
             return;
         }
-        let Effect::StampQueued { path, by, since, always } = effect else { return };
+        let Effect::StampQueued { path, by, since, always, insist } = effect.clone() else { return };
+        if !insist && let Some(mark) = self.ports.tickets.editor_on(&path) {
+            let stamp = Stamp { path, by, since, always };
+            return events.push_back(Event::EditorSeen { stamp, mark });
+        }
         let now = self.now();
-        let result = self.ports.tickets.edit(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
+        let result = self.ports.tickets.stamp(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
+        self.review_soon();
         match result {
             Ok((_, ticket)) => events.push_back(Event::TicketWritten { ticket, by: Actor::Daemon }),
             Err(EditError::Absent(_)) => {}
+            // Another process is just writing it.
+            Err(EditError::Refused(refusal)) if refusal.passing => {
+                self.stamps_at = Some(now + STAMP_AGAIN);
+                self.put_off_stamps.push(effect);
+            }
             Err(error) => {
                 let id = match self.engine.backlog().at(&path) {
                     Some(crate::ports::Entry::Ticket(ticket)) => ticket.id.clone(),

@@ -51,6 +51,7 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
+            self.review_if_due();
             let now = self.now();
             self.history.retry(now);
             self.tell_listeners();
@@ -62,7 +63,7 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).min();
+        let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).chain(self.review_at).min();
         let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))

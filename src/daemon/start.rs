@@ -9,7 +9,7 @@ use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
-use crate::ports::Entry;
+use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
 pub struct Beginning {
@@ -73,6 +73,7 @@ impl Host {
             host.forget_run(kick);
         }
         host.find_session();
+        host.tell_review(Reviewing::Everything);
         Ok(host)
     }
 
@@ -135,6 +136,8 @@ impl Host {
             put_off_refresh: None,
             handed_over: None,
             stream: None,
+            review_at: None,
+            stamps_at: None,
             history,
             folder_trouble: None,
             failed_deliveries: 0,

@@ -16,7 +16,9 @@ pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
     class(row, &mut lines);
     gates(engine, row, &mut lines);
     notes(row, &mut lines);
-    lines.extend(engine.saved_over(&row.ticket.id).map(|what| format!("Beware: {what}.")));
+    let beware = [engine.saved_over(&row.ticket.id), engine.set_aside(&row.ticket.id)];
+    lines.extend(beware.into_iter().flatten().map(|what| format!("Beware: {what}.")));
+    lines.extend(engine.polite_wait(&row.ticket.id).map(|wait| format!("{wait}.")));
     next(engine, row, now, &mut lines);
     for problem in &row.ticket.problems {
         let place = if problem.line > 0 { format!("line {}: ", problem.line) } else { String::new() };

@@ -107,6 +107,19 @@ impl Default for SessionPolicy {
     }
 }
 
+/// How yoi writes files of its own accord (DESIGN.md 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WritePolicy {
+    /// How long its stamps and labels wait at most for an editor that has the file open.
+    pub polite_max: TimeDelta,
+}
+
+impl Default for WritePolicy {
+    fn default() -> Self {
+        Self { polite_max: TimeDelta::minutes(10) }
+    }
+}
+
 /// All settings the core needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -118,6 +131,8 @@ pub struct Policy {
     pub capacity: Capacity,
     /// The dirty-workspace gate.
     pub dirty_workspace: DirtyGate,
+    /// How yoi writes files of its own accord.
+    pub writes: WritePolicy,
     /// How often all files are compared with what was last read of them; None: never.
     pub verify_every: Option<TimeDelta>,
     /// An Orchestrator that registers itself.

@@ -27,6 +27,7 @@ fn every_value_says_where_it_came_from() {
     kick.reoffer_idle                "off"           default
     capacity.max_inprogress          1               default
     gates.dirty_workspace            "block"         default
+    writes.polite_max                "10m"           default
     watch.verify_every               "10m"           default
     (exit 0)
     "#);

@@ -152,6 +152,8 @@ pub enum Effect {
         since: Timestamp,
         /// A stamp from before is no excuse (a person took `needs-human` off).
         always: bool,
+        /// An editor that has the file open is no reason to wait any longer; otherwise answer `EditorSeen`.
+        insist: bool,
     },
     /// Probe the main worktree; answer `Probed`.
     Probe,

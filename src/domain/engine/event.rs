@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::polite::Stamp;
 use super::session::{Contact, SavedSession, SessionReport};
 use crate::domain::backlog::Entry;
 use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
+use crate::domain::finding::Finding;
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
@@ -190,6 +192,15 @@ pub enum Event {
         /// In words.
         why: String,
     },
+    /// A stamp was not written: an editor has the file open.
+    EditorSeen {
+        /// The stamp.
+        stamp: Stamp,
+        /// The editor's mark: a file's name.
+        mark: String,
+    },
+    /// It was looked again at what writes displaced, and this came to light.
+    Reviewed(Vec<Finding>),
     /// Something in the git directory changed: a hint to probe again.
     GitNoticed,
     /// The main worktree was probed.

@@ -14,6 +14,7 @@ mod operation;
 mod orders;
 mod pending;
 mod pods;
+mod polite;
 mod progress;
 mod saved_over;
 mod session;
@@ -25,6 +26,7 @@ mod verify;
 mod waking;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
@@ -32,6 +34,7 @@ pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
+pub use polite::Stamp;
 pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
@@ -47,6 +50,8 @@ use boundaries::Boundaries;
 use changes::Known;
 use files::Files;
 use pending::Answer;
+use polite::Waiting;
+use stamps::Unstamped;
 use timers::{Sign, Timers};
 
 /// The state of one workspace, and everything that is decided about it.
@@ -87,10 +92,18 @@ pub struct Engine {
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
     /// Entries into the queue whose stamp could not be written, and since when they can have happened.
-    unstamped: BTreeMap<TicketId, Timestamp>,
+    unstamped: BTreeMap<TicketId, Unstamped>,
+    /// Stamps that wait for an editor.
+    polite: BTreeMap<PathBuf, Waiting>,
     /// What requests wrote lately, and which of it an old text took back.
     written: BTreeMap<TicketId, Vec<saved_over::Written>>,
     saved_over: BTreeMap<TicketId, String>,
+    /// When a ticket's state and stamps alone showed it.
+    shown_by_marks: BTreeMap<TicketId, Timestamp>,
+    /// What somebody wrote, and could not be merged: where it is kept.
+    set_aside: BTreeMap<TicketId, String>,
+    /// When a stamp that was saved over was last set again.
+    restamped: BTreeMap<TicketId, Timestamp>,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
@@ -131,8 +144,12 @@ impl Engine {
             under_way: BTreeSet::new(),
             gates_stale: false,
             unstamped: BTreeMap::new(),
+            polite: BTreeMap::new(),
             written: BTreeMap::new(),
             saved_over: BTreeMap::new(),
+            shown_by_marks: BTreeMap::new(),
+            set_aside: BTreeMap::new(),
+            restamped: BTreeMap::new(),
             stirred: false,
             news_at: None,
             next_session: None,
@@ -160,6 +177,8 @@ impl Engine {
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
+            Event::EditorSeen { stamp, mark } => self.editor_seen(stamp, mark, now),
+            Event::Reviewed(findings) => self.reviewed(findings, now),
             Event::GitNoticed => self.probe_wanted(),
             Event::Probed(dirty) => self.probed(dirty),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),

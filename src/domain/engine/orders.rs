@@ -56,7 +56,7 @@ impl Engine {
             );
         };
         match orders {
-            Orders::Plan { order } => self.plan(&ticket, order)?,
+            Orders::Plan { order } => self.plan(&ticket, order, now)?,
             Orders::Wait { kind, detail } => self.wait(&ticket, kind, detail)?,
             Orders::Await { step, span } => self.await_step(&ticket, step, span, now)?,
         }
@@ -84,7 +84,7 @@ impl Engine {
         Ok(())
     }
 
-    fn plan(&mut self, ticket: &Ticket, order: Option<i64>) -> Result<(), Refusal> {
+    fn plan(&mut self, ticket: &Ticket, order: Option<i64>, now: Timestamp) -> Result<(), Refusal> {
         if !matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
             return refuse(
                 format!("`{}` is {}: only queued and inprogress tickets are planned", ticket.id, state(ticket)),
@@ -97,8 +97,9 @@ impl Engine {
         }
         // A plan is a decision to go on with it: a former reason to wait is over.
         if self.work_set.entry(&ticket.id).waiting.take().is_some() {
-            // It may be on the list again, and this is nobody else's boundary.
+            // It may be on the list again: that is nobody else's boundary, and from now on it lies there.
             self.stirred = true;
+            self.timers.lies_anew(&ticket.id, now);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::changes::Known;
+use super::polite::Stamp;
 use super::stamps::{last_seen, needs_human};
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
 use crate::domain::kick::Boundary;
@@ -96,7 +97,7 @@ impl Engine {
             let data = json!({"by": self.editor_name, "while": "the daemon was not running"});
             self.record(RecordKind::IssueApproved, Some(&id), data, now);
             let by = self.editor_name.clone();
-            self.want(Effect::StampQueued { path, by, since, always });
+            self.stamp(Stamp { path, by, since, always }, false);
             self.reach_boundary(Boundary::TicketQueued);
         }
         if !unstamped.is_empty() {

@@ -10,6 +10,7 @@ mod host;
 mod kicks;
 mod operation;
 mod orders;
+mod polite;
 mod scripts;
 mod seen;
 mod sessions;

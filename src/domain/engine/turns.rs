@@ -2,6 +2,7 @@
 //! (DESIGN.md section 5).
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -27,6 +28,8 @@ pub enum Orchestrator {
         kick: KickId,
         /// Why.
         causes: Vec<Boundary>,
+        /// The files that are read again for it.
+        paths: BTreeSet<PathBuf>,
     },
     /// A turn is running.
     Busy(Turn),
@@ -98,18 +101,26 @@ impl Engine {
     pub(super) fn prepare(&mut self, causes: Vec<Boundary>, items: &[Item]) {
         self.kicks += 1;
         let kick = KickId::of(&self.work_set.session, self.kicks);
-        let paths = items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|t| t.path.clone()).collect();
-        self.want(Effect::Refresh { kick: kick.clone(), paths });
-        self.orchestrator = Orchestrator::Preparing { kick, causes };
+        let paths = self.paths_of_items(items).collect();
+        self.refresh(kick, causes, paths);
+    }
+
+    fn refresh(&mut self, kick: KickId, causes: Vec<Boundary>, paths: BTreeSet<PathBuf>) {
+        self.want(Effect::Refresh { kick: kick.clone(), paths: paths.iter().cloned().collect() });
+        self.orchestrator = Orchestrator::Preparing { kick, causes, paths };
+    }
+
+    fn paths_of_items(&self, items: &[Item]) -> impl Iterator<Item = PathBuf> {
+        items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|ticket| ticket.path.clone())
     }
 
     /// The data is fresh: decide again, for what happened meanwhile too, and deliver or let it be.
     pub(super) fn refreshed(&mut self, kick: &KickId, now: Timestamp) {
-        let Orchestrator::Preparing { kick: expected, causes } = &self.orchestrator else { return };
+        let Orchestrator::Preparing { kick: expected, causes, paths } = &self.orchestrator else { return };
         if expected != kick {
             return;
         }
-        let mut causes = causes.clone();
+        let (mut causes, mut paths) = (causes.clone(), paths.clone());
         self.orchestrator = Orchestrator::Idle { since: now };
         // Transitions that the fresh data brought are boundaries too, and join this decision.
         self.judge_active(now);
@@ -120,6 +131,11 @@ impl Engine {
             }
         }
         match self.decide(&causes, now) {
+            // What came onto the list meanwhile is read again too. Each round adds a file: it comes to an end.
+            Decision::Kick { items, .. } if self.paths_of_items(&items).any(|path| !paths.contains(&path)) => {
+                paths.extend(self.paths_of_items(&items));
+                self.refresh(kick.clone(), causes, paths);
+            }
             Decision::Kick { items, left_out } => self.deliver(kick.clone(), causes, items, left_out, now),
             Decision::Suppress(why) => {
                 self.suppressed(&causes, &why, now);

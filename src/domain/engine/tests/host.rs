@@ -179,7 +179,7 @@ impl Host {
                 }
                 Effect::Compare => self.compare(),
                 Effect::DoubtWatcher => self.doubts += 1,
-                Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
+                Effect::StampQueued { path, by, since, always, .. } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
                     self.inbox.push_back(Event::Probed(self.dirty.clone()));
