@@ -185,6 +185,7 @@ fn an_orchestrator_that_registers_itself() {
     4:9 `orchestrator.wake` names no program; write one, or remove the key
     4:9 `orchestrator.wake`: the first item, the program, is empty
     4:8 `orchestrator.wake` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not 'x'
+    4:9 `orchestrator.wake` names no program; write one, or remove the key
     4:10 `orchestrator.wake`: every argument is a text; write "3"
     4:12 `orchestrator.busy_max`: `30` has no unit: write `30s` for seconds, `30m` for minutes or `30h` for hours
     5:1 `orchestrator.wake` has no effect with `orchestrator.command`, which runs the Orchestrator anew for each kick; remove one of the two
