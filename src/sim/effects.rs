@@ -27,7 +27,10 @@ impl World {
             Effect::Refresh { kick, paths } => self.refresh(kick, paths),
             Effect::Launch(kick) => self.launch(kick),
             // Ends are told by the world itself.
-            Effect::WatchPod(..) | Effect::WatchTurn(..) => {}
+            Effect::WatchPod(..) | Effect::WatchTurn(..) | Effect::DoubtWatcher => {}
+            Effect::HandOver(_) | Effect::Wake(_) | Effect::WatchSession(_) | Effect::SaveSession(_) => {
+                panic!("no session registers in this world: {effect:?}")
+            }
             Effect::Record(record) => {
                 self.say(|| format!("  {} {:?} {}", record.kind.as_str(), record.ticket, record.data));
                 self.told(&record);
@@ -112,7 +115,7 @@ impl World {
         let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid, started: 1 };
         let since = self.now();
         let (id, session) = (kick.id.clone(), kick.session.clone());
-        self.store.running = Some(RunningTurn { kick: id.clone(), session, process: process.clone(), since });
+        self.store.running = Some(RunningTurn { kick: id.clone(), session, process: Some(process.clone()), since });
         self.begin_turn(kick);
         self.answer(Event::TurnStarted { kick: id, process });
     }
