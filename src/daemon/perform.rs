@@ -92,7 +92,7 @@ impl Host {
         if self.reading_is_put_off(paths) {
             return;
         }
-        for path in &paths {
+        for path in paths {
             tracing::debug!(path = %path.display(), "a ticket file is read");
         }
         let entries = paths.iter().map(|path| (path.clone(), self.ports.tickets.read(path))).collect();

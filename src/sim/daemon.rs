@@ -6,7 +6,7 @@ use super::messages::Message;
 use super::world::{Happening, World};
 use super::writes::Writer;
 use crate::domain::backlog::Entry;
-use crate::domain::engine::{Actor, Effect, Engine, Event, LastSeen, Reach, Record, RunningTurn, Start};
+use crate::domain::engine::{Actor, Effect, EndedTurn, Engine, Event, LastSeen, Reach, Record, RunningTurn, Start};
 use crate::domain::facts::Pod;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
@@ -19,6 +19,8 @@ pub(super) struct Store {
     pub(super) at: Option<Timestamp>,
     pub(super) pods: Vec<Pod>,
     pub(super) running: Option<RunningTurn>,
+    /// Turns that ended while no daemon ran, as their supervisors recorded it.
+    pub(super) ended: Vec<EndedTurn>,
     pub(super) history: Vec<Record>,
 }
 
@@ -67,9 +69,9 @@ impl World {
             recorded_at: self.store.at,
             ledger: self.store.ledger.clone(),
             adopted,
+            ended_turns: std::mem::take(&mut self.store.ended),
             pods,
             ended_pods,
-            ended_turns: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

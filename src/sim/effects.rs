@@ -28,8 +28,9 @@ impl World {
             Effect::Launch(kick) => self.launch(kick),
             // Ends are told by the world itself.
             Effect::WatchPod(..) | Effect::WatchTurn(..) | Effect::DoubtWatcher => {}
-            // This world's Orchestrator is run, it does not register itself.
-            Effect::HandOver(_) | Effect::Wake(_) | Effect::WatchSession(_) | Effect::SaveSession(_) => {}
+            Effect::HandOver(_) | Effect::Wake(_) | Effect::WatchSession(_) | Effect::SaveSession(_) => {
+                panic!("no session registers in this world: {effect:?}")
+            }
             Effect::Record(record) => {
                 self.say(|| format!("  {} {:?} {}", record.kind.as_str(), record.ticket, record.data));
                 self.told(&record);

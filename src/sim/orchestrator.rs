@@ -7,7 +7,7 @@ use super::world::{Happening, World};
 use super::writes::{Wish, Writer};
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
-use crate::domain::engine::{Actor, Kick, Orders, TurnOutcome};
+use crate::domain::engine::{Actor, EndedTurn, Kick, Orders, TurnOutcome};
 use crate::domain::facts::{Pod, PodId, PodState, ProcessIdentity};
 use crate::domain::ticket::{State, TicketId};
 use crate::domain::workset::WaitKind;
@@ -126,7 +126,18 @@ impl World {
             let wait = self.dice.between(1_000, 3_600_000);
             self.tell(Message::RateLimited(wait));
         }
-        self.tell(Message::TurnEnded(turn.kick.id.clone(), outcome));
+        let at = self.now();
+        match self.store.running.take_if(|_| self.daemon.is_none()) {
+            Some(running) => self.store.ended.push(EndedTurn {
+                kick: turn.kick.id.clone(),
+                since: running.since,
+                at,
+                outcome,
+                rate_limited_until: None,
+                jitter: 0,
+            }),
+            None => self.tell(Message::TurnEnded(turn.kick.id.clone(), outcome)),
+        }
     }
 
     fn order(&mut self, session: &str, id: &TicketId, orders: Orders) {

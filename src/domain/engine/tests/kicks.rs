@@ -169,6 +169,17 @@ fn what_comes_onto_the_list_when_another_leaves_it_is_read_again_too() {
 }
 
 #[test]
+fn what_the_fresh_data_brings_joins_the_decision() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Inprogress)]);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(1);
+    let back = crate::domain::sample::sealed(with(host.ticket("a"), |t| t.state = Some(State::Queued)), "0");
+    host.files.insert(back.path.clone(), Entry::Ticket(back));
+    host.boundary(Boundary::UserKick);
+    assert_eq!(host.kicks[1].1.causes, [Boundary::UserKick, Boundary::TicketQueued]);
+}
+
+#[test]
 fn an_answer_to_an_older_question_is_dropped() {
     let mut host = Host::new(Policy::default(), [queued("a")]);
     let old = host.kicks[0].1.id.clone();
