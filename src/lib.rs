@@ -17,3 +17,6 @@ pub mod http;
 pub mod app;
 
 pub mod cli;
+
+#[cfg(test)]
+mod sim;

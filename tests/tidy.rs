@@ -12,7 +12,7 @@ mod code;
 use code::{File, files};
 
 /// Each room's floor. Arrows point down, or stay on the floor.
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 14] = [
     ("domain", 0),
     ("text", 0),
     ("ports", 1),
@@ -26,6 +26,7 @@ const FLOORS: [(&str, u8); 13] = [
     ("cli", 7),
     ("panel", 7),
     ("lib", 8),
+    ("sim", 8),
 ];
 
 /// What the code of a floor may not say: from floor, to floor, words.

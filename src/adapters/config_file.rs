@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
@@ -23,29 +24,39 @@ const LOOK_UNTOLD: i64 = 10;
 pub fn watch(file: &Path, changed: impl Fn() -> bool + Send + 'static) -> io::Result<()> {
     let file = file.to_path_buf();
     let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-    let saved = WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
-    let flags = saved | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
-    let arm = move |file: &Path| {
-        // Set again each time: the folder may be another one by now. That it is gone shows in the mark.
-        let armed = file.parent().is_some_and(|folder| add_watch(&inotify, folder, flags).is_ok());
-        let limit = Timespec { tv_sec: if armed { LOOK_EVERY } else { LOOK_UNTOLD }, tv_nsec: 0 };
-        let _ = poll(&mut [PollFd::new(&inotify, PollFlags::IN)], Some(&limit));
-        thread::sleep(SETTLING);
-        let mut events = [0; 4096];
-        while rustix::io::read(&inotify, &mut events).is_ok_and(|length| length > 0) {}
-    };
     let mut known = mark(&file);
+    let mut armed = arm(&inotify, &file);
     thread::Builder::new().name("yoi settings".into()).spawn(move || {
         loop {
-            arm(&file);
+            // What changed while no watch was set shows in the mark.
             let now = mark(&file);
-            if now != known && !changed() {
+            if now == known {
+                wait(&inotify, armed);
+            } else if changed() {
+                known = now;
+            } else {
                 return;
             }
-            known = now;
+            // Set again each time: the folder may be another one by now.
+            armed = arm(&inotify, &file);
         }
     })?;
     Ok(())
+}
+
+fn arm(inotify: &OwnedFd, file: &Path) -> bool {
+    let saved = WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
+    let folder = saved | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
+    file.parent().is_some_and(|parent| add_watch(inotify, parent, folder).is_ok())
+}
+
+/// Returns when something happened in the folder, and in any case after a while.
+fn wait(inotify: &OwnedFd, armed: bool) {
+    let limit = Timespec { tv_sec: if armed { LOOK_EVERY } else { LOOK_UNTOLD }, tv_nsec: 0 };
+    let _ = poll(&mut [PollFd::new(inotify, PollFlags::IN)], Some(&limit));
+    thread::sleep(SETTLING);
+    let mut events = [0; 4096];
+    while rustix::io::read(inotify, &mut events).is_ok_and(|length| length > 0) {}
 }
 
 /// Size, times and inode.

@@ -54,6 +54,21 @@ impl Environment {
     }
 }
 
+/// What an agent's own session variable says (docs/orchestrating.md): the agent's name, and the session's id.
+pub fn agent_session() -> Option<(&'static str, String)> {
+    let variables = [("claude-code", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID")];
+    variables.into_iter().find_map(|(agent, name)| {
+        let id = env::var(name).ok().filter(|id| !id.trim().is_empty())?;
+        Some((agent, id))
+    })
+}
+
+/// Who this process reports as: `YOI_ROLE` and `YOI_POD`.
+pub fn reports_as() -> (Option<String>, Option<String>) {
+    let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+    (text("YOI_ROLE"), text("YOI_POD"))
+}
+
 /// Whether there is such a program: a name without `/` on `PATH`, a path as seen from this folder.
 pub fn is_program(name: &str, folder: &Path) -> bool {
     let runs = |path: PathBuf| path.is_file() && rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_ok();

@@ -1,13 +1,15 @@
-//! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes.
+//! Floor 2: the ports' implementations: ticket folder, watcher, git, SQLite, processes, runs.
 //!
 //! Must not know: any decision; a face.
 
+pub mod ancestry;
 pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
 pub mod environment;
 #[cfg(test)]
 pub mod fakes;
+pub mod fault;
 pub mod files;
 pub mod git;
 mod git_layout;
@@ -18,11 +20,14 @@ pub mod own_files;
 pub mod patient;
 pub mod processes;
 pub mod rotating_log;
+pub mod runs;
 pub mod sqlite;
 pub mod state_files;
 pub mod state_folder;
+pub mod supervisor;
 pub mod swap;
 pub mod ticket_folder;
 pub mod trust;
+pub mod wake;
 pub mod watcher;
 pub mod workspace;

@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn who_asks_is_answered_in_time_and_the_late_answer_is_told() {
-        let ((begin, begun), (answer, answers), (tell, told)) = (channel(), channel(), channel());
-        let slow = Slow { begun: begin, answers: Mutex::new(answers) };
+        let ((start, begun), (answer, answers), (tell, told)) = (channel(), channel(), channel());
+        let slow = Slow { begun: start, answers: Mutex::new(answers) };
         let tell = Mutex::new(tell);
         let late = move |dirty| tell.lock().unwrap().send(dirty).unwrap();
         let patient = PatientWorktree::with(Arc::new(slow), late, Duration::from_millis(50));

@@ -1,23 +1,19 @@
-//! The machine's processes by way of `/proc`, pidfds and std's `Command`. DESIGN.md 3 and 5.1; FAULTS kind 8.
+//! The machine's processes by way of `/proc` and pidfds. DESIGN.md 3; FAULTS kind 8.
 //!
 //! Must not know: what a process is for. Nothing is ever signalled by a bare pid.
 
-mod group;
-mod handle;
-mod launching;
-mod output;
-mod proc_files;
+pub(super) mod group;
+pub(super) mod handle;
+pub(super) mod proc_files;
 #[cfg(test)]
 mod tests;
 
 use std::io;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use crate::domain::facts::ProcessIdentity;
-use crate::ports::{Launch, Launched, Processes};
-use group::Reaping;
+use crate::ports::Processes;
 use handle::Handle;
 use proc_files::{Boot, Stat};
 
@@ -25,13 +21,30 @@ use proc_files::{Boot, Stat};
 #[derive(Clone, Debug)]
 pub struct SystemProcesses {
     boot: Boot,
-    reaping: Arc<Reaping>,
 }
 
 impl SystemProcesses {
     /// Reads which machine and boot this is; an error where there is no `/proc`.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { boot: Boot::current()?, reaping: Arc::default() })
+        Ok(Self { boot: Boot::current()? })
+    }
+
+    /// The identity of a process of this boot, by what `/proc` said of it while it was there.
+    pub(super) fn identity(&self, pid: u32, stat: Stat) -> ProcessIdentity {
+        self.boot.identity(pid, stat)
+    }
+
+    /// A hold on exactly this process; None if it is not alive.
+    pub(super) fn hold(&self, process: &ProcessIdentity) -> Option<Handle> {
+        self.boot.is_of(process).then(|| Handle::open(process.pid, process.started)).flatten()
+    }
+
+    /// Ends the group that this process leads: SIGTERM, after `grace` SIGKILL. Nothing is signalled unless exactly this
+    /// process is still alive. Returns when it is gone.
+    pub(super) fn end_group(&self, leader: &ProcessIdentity, grace: Duration) {
+        if self.boot.is_of(leader) {
+            group::end(leader.pid, leader.started, grace);
+        }
     }
 }
 
@@ -50,7 +63,7 @@ impl Processes for SystemProcesses {
     }
 
     fn when_ended(&self, process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
-        let handle = self.is_alive(process).then(|| Handle::open(process.pid, process.started)).flatten();
+        let handle = self.hold(process);
         let name = format!("yoi waits {}", process.pid);
         let started = thread::Builder::new().name(name).spawn(move || {
             if let Some(handle) = handle {
@@ -63,17 +76,6 @@ impl Processes for SystemProcesses {
                 "the end of process {} will not be noticed, no thread could be started: {error}",
                 process.pid
             );
-        }
-    }
-
-    fn launch(&self, launch: Launch, call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
-        let (pid, stat) = launching::launch(launch, Arc::clone(&self.reaping), call)?;
-        Ok(self.boot.identity(pid, stat))
-    }
-
-    fn end_group(&self, leader: &ProcessIdentity, grace: Duration) {
-        if self.boot.is_of(leader) {
-            group::end(leader.pid, leader.started, grace, &self.reaping);
         }
     }
 }

@@ -12,6 +12,9 @@ use serde::de::DeserializeOwned;
 
 use super::files;
 
+/// How the names of texts begin that are not whole yet.
+pub const UNFINISHED: &str = ".new-";
+
 /// Reads one file; None where there is none. A damaged one is an error (`InvalidData`) that names it, line and column;
 /// what becomes of it is the caller's choice.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
@@ -37,7 +40,7 @@ fn write<T: Serialize + ?Sized>(path: &Path, value: &T) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // Mode 0600 from the start, and gone again if anything below fails.
-    let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     temporary.write_all(&text)?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|failed| failed.error)?;

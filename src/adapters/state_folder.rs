@@ -9,9 +9,14 @@ use std::time::Duration;
 
 use super::files::{self, Text};
 use super::{locks, state_files};
-use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 use crate::ports;
+
+/// From this size on the log of hooks starts anew.
+const MOST_HOOK_BYTES: u64 = 64 << 10;
+/// The longest line in it, in characters.
+const MOST_LINE: usize = 400;
 
 /// How many turns' logs are kept.
 const KEPT_LOGS: usize = 50;
@@ -55,9 +60,29 @@ impl StateFolder {
         self.path.join("daemon.log")
     }
 
+    /// Adds a line about an agent's hook that came to nothing. The file starts anew when it is full; nothing is made
+    /// where no daemon has ever been.
+    pub fn note_hook(&self, line: &str) {
+        let path = self.path.join("hooks.log");
+        if !files::is_own_folder(&self.path) {
+            return;
+        }
+        let full = path.symlink_metadata().is_ok_and(|there| there.len() > MOST_HOOK_BYTES);
+        let how = if full { Text::Replaced } else { Text::Extended };
+        let plain: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_LINE).collect();
+        if let Ok(mut file) = files::open_own(&path, how) {
+            let _ = io::Write::write_all(&mut file, format!("{plain}\n").as_bytes());
+        }
+    }
+
     /// The folder of the turns' logs.
     pub fn turn_logs(&self) -> PathBuf {
         self.path.join("turns")
+    }
+
+    /// The folder of the runs: orders, locks and records of supervisors.
+    pub fn runs(&self) -> PathBuf {
+        self.path.join("runs")
     }
 
     /// The newest turn's log.
@@ -84,9 +109,12 @@ fn own_files(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBu
 }
 
 /// A kick's id is made of a session's and a number: still, only plain characters become a file name.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
 fn file_name(kick: &KickId, ending: &str) -> String {
-    let plain: String = kick.0.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    format!("{plain}.{ending}")
+    format!("{}.{ending}", plain(&kick.0))
 }
 
 impl ports::Held for locks::Held {}
@@ -100,14 +128,14 @@ impl ports::StateFolder for StateFolder {
         state_files::write_json(&self.path.join("pods.json"), &pods)
     }
 
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
-        state_files::read_json(&self.path.join("turn.json"))
+    fn session(&self) -> io::Result<Option<SavedSession>> {
+        state_files::read_json(&self.path.join("session.json"))
     }
 
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()> {
-        let path = self.path.join("turn.json");
-        match turn {
-            Some(turn) => state_files::write_json(&path, turn),
+    fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()> {
+        let path = self.path.join("session.json");
+        match session {
+            Some(session) => state_files::write_json(&path, session),
             None => state_files::remove(&path),
         }
     }

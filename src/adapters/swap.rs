@@ -68,7 +68,9 @@ pub fn edit<R>(
     let path = journal.file.clone();
     let folder = folder(&path)?;
     let _lock = lock_directory(folder, patience)?;
-    let mut exchange = Exchange::begin(files::read(&path)?);
+    let text = files::read(&path)?;
+    journal.meet(&text, None);
+    let mut exchange = Exchange::begin(text);
     let mut place = Place::new(&path, folder, own, journal);
     let result = exchanged(&mut exchange, &mut place, decide);
     place.put_away();
@@ -93,6 +95,7 @@ fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decid
         };
         if let CameOut::Other(newest) = &came_out {
             // Who saved last had perhaps read our text in between, in which the one before was not yet.
+            place.meet(newest);
             let former = theirs.replace(newest.clone());
             if former.is_some_and(|former| !holds_all_lines(newest, &former)) {
                 place.doubt_former();

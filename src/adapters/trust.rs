@@ -58,8 +58,9 @@ struct Record {
 
 /// What the configuration would run, in the order of the reference.
 pub fn commands_of(config: &Config) -> Vec<Command> {
-    let orchestrator = config.orchestrator.iter();
-    orchestrator.map(|exec| Command { key: "orchestrator.command", arguments: exec.command.clone() }).collect()
+    let command = config.orchestrator.iter().map(|exec| ("orchestrator.command", exec.command.clone()));
+    let wake = config.session.wake.iter().map(|command| ("orchestrator.wake", command.clone()));
+    command.chain(wake).map(|(key, arguments)| Command { key, arguments }).collect()
 }
 
 /// Whether this user has agreed to these commands in the workspace at `root`.

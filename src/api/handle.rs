@@ -9,7 +9,7 @@ use super::view::value;
 use super::view::{
     DoneView, HeldView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
 };
-use super::{hook, listing, operation, present, report};
+use super::{hook, listing, operation, present, report, session};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::edit::Change;
@@ -30,7 +30,10 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
     match request {
         Request::List(request) => value(&listing::view(&request, host)?),
         Request::Show { id } => show(&id, host),
-        Request::Why { id } => why(&id, host),
+        Request::Why { id } => {
+            host.look_at_writes(&TicketId::new(&id));
+            why(&id, host)
+        }
         Request::Status => report::status(host),
         Request::WorkSet => work_set(host),
         Request::Pods => report::pods(host),
@@ -58,6 +61,8 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
             orders(host, &id, Orders::Await { step, span }, &caller, "is awaited")
         }
         Request::Hook(request) => hook::hook(host, request),
+        Request::Attach(request) => session::attach(host, request),
+        Request::Reset { caller } => session::reset(host, &actor(host, &caller)),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::request::HookRequest;
-use super::view::{DoneView, VERSION, value};
+use super::session;
+use super::view::{HookView, VERSION, value};
 use crate::daemon::Host;
 use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::engine::Event;
@@ -14,43 +15,67 @@ use crate::domain::kick::Boundary;
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::TicketId;
 
-/// The events that this version takes.
-pub const EVENTS: [&str; 8] =
-    ["panel-open", "busy", "idle", "gone", "rate-limited", "orchestrator-spawn", "orchestrator-restore", "turn-failed"];
+/// The events that are taken.
+pub const EVENTS: [&str; 12] = [
+    "panel-open",
+    "busy",
+    "idle",
+    "gone",
+    "rate-limited",
+    "orchestrator-spawn",
+    "orchestrator-restore",
+    "turn-failed",
+    "interrupted",
+    "compacted",
+    "active",
+    "alive",
+];
 
 /// Takes one report.
 pub fn hook(host: &mut Host, request: HookRequest) -> Result<Value, Failure> {
     let name = request.event.replace('_', "-");
-    match name.as_str() {
-        "panel-open" => {
+    let role = request.role.clone().filter(|role| role != ORCHESTRATOR);
+    match (name.as_str(), role) {
+        ("panel-open", _) => {
             host.tell(Event::BoundaryReached(Boundary::PanelOpen));
             done("the panel's opening was noted")
         }
-        "rate-limited" => rate_limited(host, &request),
-        "busy" | "idle" | "gone" => match request.role.clone() {
-            Some(role) if role != ORCHESTRATOR => pod(host, &name, role, request),
-            _ => orchestrators_own(&name),
+        ("rate-limited", _) => rate_limited(host, &request),
+        (event, _) if request.pod.is_some() => pods_own(host, event, &request),
+        ("busy" | "idle" | "gone", Some(role)) if !request.of_agent => pod(host, &name, role, request),
+        ("claude-code" | "codex", _) => {
+            let message =
+                format!("`{name}` is told by the agent's own JSON on the standard input of `yoi hook {name}`");
+            Err(Failure::usage(message))
+        }
+        _ => match session::contact(&name, &request) {
+            Some(contact) => session::reported(host, &name, contact, request),
+            None => Err(Failure::usage(format!("`{}` is not a hook event", request.event))
+                .hint(format!("the events are {}, claude-code, codex", EVENTS.join(", ")))),
         },
-        "orchestrator-spawn" | "orchestrator-restore" | "turn-failed" => orchestrators_own(&name),
-        "claude-code" | "codex" => Err(Failure::refused(format!(
-            "`{name}`: hooks of an attached session are not part of this version; the Orchestrator is reached by \
-             [orchestrator] command (exec)"
-        ))),
-        _ => Err(Failure::usage(format!("`{}` is not a hook event", request.event))
-            .hint(format!("the events are {}", EVENTS.join(", ")))),
     }
 }
 
 fn done(what: impl Into<String>) -> Result<Value, Failure> {
-    value(&DoneView { version: VERSION, done: what.into() })
+    value(&HookView { version: VERSION, done: what.into(), counted: true, list: None, kick: None })
 }
 
-fn orchestrators_own(event: &str) -> Result<Value, Failure> {
-    Err(Failure::refused(format!(
-        "`{event}` for the Orchestrator is refused: it is run by [orchestrator] command (exec), so its state comes from \
-         its process alone"
-    ))
-    .hint("for a role's Pod give --role ROLE --ticket ID --pid N"))
+/// An agent's own hook in a session that was started as a Pod.
+fn pods_own(host: &mut Host, event: &str, request: &HookRequest) -> Result<Value, Failure> {
+    let id = PodId(request.pod.clone().unwrap_or_default());
+    let state = match event {
+        "busy" | "active" | "orchestrator-spawn" | "orchestrator-restore" => Some(PodState::Busy),
+        "idle" | "interrupted" | "turn-failed" => Some(PodState::Idle),
+        _ => None,
+    };
+    let known = host.engine().facts().pods.get(&id).cloned();
+    match (known, state) {
+        (Some(_), _) if event == "gone" => host.tell(Event::PodEnded(id.clone())),
+        (Some(pod), Some(state)) => host.tell(Event::PodReported { pod, state }),
+        // Whoever starts a Pod registers it: its hooks alone do not say which ticket it works on.
+        _ => {}
+    }
+    done(format!("Pod `{id}`: {event}"))
 }
 
 fn rate_limited(host: &mut Host, request: &HookRequest) -> Result<Value, Failure> {

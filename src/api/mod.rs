@@ -2,6 +2,7 @@
 //!
 //! Must not know: files, git, SQL, a terminal.
 
+mod delivery;
 pub mod failure;
 pub mod handle;
 pub mod hook;
@@ -12,9 +13,11 @@ mod present;
 mod report;
 pub mod request;
 pub mod schema;
+mod session;
 pub mod settings;
 pub mod view;
 pub mod watching;
 
 pub use handle::handle;
 pub use present::event;
+pub use session::watch;

@@ -1,13 +1,14 @@
 //! Domain values as views.
 
 use super::view::{
-    AwaitedView, EventView, FaultView, GateView, HeldView, ItemView, ProblemView, TicketView, VERSION, WaitingView,
+    AwaitedView, EventView, FaultView, GateView, HeldView, ItemView, ProblemView, TicketView, TimerView, VERSION,
+    WaitingView,
 };
 use crate::domain::attention::{Held, Item};
 use crate::domain::backlog::Fault;
 use crate::domain::classify::clock;
 use crate::domain::engine::Row;
-use crate::domain::ticket::{OrphanStatus, State, TicketId};
+use crate::domain::ticket::{OrphanStatus, State, TicketId, Timestamp};
 use crate::ports::Stored;
 
 /// A ticket with all that is derived of it.
@@ -117,4 +118,9 @@ pub fn rank(state: Option<State>) -> u8 {
         Some(State::Done) => 5,
         Some(State::Closed) => 6,
     }
+}
+
+/// A due time.
+pub fn timer((what, at): (&'static str, Timestamp)) -> TimerView {
+    TimerView { what: what.to_owned(), at: clock(at) }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::Timelike;
 use serde_json::Value;
 
+use super::delivery;
 use super::failure::Failure;
 use super::present;
 use super::view::{
@@ -74,10 +75,12 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         session: host.resident().then(|| summary.session.to_owned()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
         last_decision: summary.last_decision.map(last),
-        next_wake: if host.resident() { engine.next_wake().map(clock) } else { None },
+        timers: if host.resident() { engine.timers().into_iter().map(present::timer).collect() } else { Vec::new() },
         kicks_sent: summary.kicks_sent,
         kicks_saved: summary.kicks_saved,
-        failed_deliveries: host.failed_deliveries(),
+        pending: delivery::pending(host),
+        delivery: delivery::last(host),
+        failed_deliveries: host.failed_deliveries() + summary.undelivered,
         obstacles,
         attention,
     })
@@ -104,11 +107,16 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
     let failed = turn.data.get("failed")?.as_str()?;
     let at = clock(turn.at);
     let started = turn.data.get("delivered").and_then(Value::as_bool).unwrap_or(true);
-    let look = if started { "what it printed: `yoi logs --turn last`" } else { "`yoi doctor` looks for its program" };
-    Some(format!("The Orchestrator's last turn failed at {at}: {failed} ({look})"))
+    let look = match (host.engine().summary(host.now()).reach, started) {
+        // A session's own screen shows what came of it.
+        (Reach::Session, _) => "",
+        (_, true) => " (what it printed: `yoi logs --turn last`)",
+        (_, false) => " (`yoi doctor` looks for its program)",
+    };
+    Some(format!("The Orchestrator's last turn failed at {at}: {failed}{look}"))
 }
 
-fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
+pub(super) fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
     host.history().records(query)
 }
 
@@ -124,10 +132,10 @@ fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
         since: String::new(),
         detail: None,
     };
-    match (summary.reach, summary.orchestrator) {
-        (Reach::No(why), _) => {
+    match (summary.absence, summary.orchestrator) {
+        (Some(why), _) => {
             "gone".clone_into(&mut pod.state);
-            pod.detail = Some(why.clone());
+            pod.detail = Some(why.to_owned());
         }
         (_, Orchestrator::Idle { since }) => pod.since = clock(*since),
         (_, Orchestrator::Preparing { kick, .. }) => pod.detail = Some(format!("kick {} is being prepared", kick.0)),
@@ -135,7 +143,17 @@ fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
             "busy".clone_into(&mut pod.state);
             pod.since = clock(turn.since);
             pod.pid = turn.process.as_ref().map(|p| p.pid);
-            pod.detail = Some(format!("works on kick {}", turn.kick.0));
+            pod.detail = Some(match &turn.kick {
+                Some(kick) => format!("works on kick {}", kick.0),
+                None => "a turn that was not yoi's doing".into(),
+            });
+        }
+    }
+    if let Some(session) = summary.live {
+        pod.agent.clone_from(&session.agent);
+        pod.pid = pod.pid.or(session.process.as_ref().map(|p| p.pid));
+        if session.silent {
+            pod.detail = Some(format!("busy, silent since {}", clock(session.heard)));
         }
     }
     pod
@@ -170,7 +188,8 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
     let decision = host.engine().decide(&[Boundary::UserKick], now);
     let (name, detail, items, left_out) = match &decision {
         Decision::Kick { items, left_out } => {
-            let detail = format!("{} to hand over, {left_out} left out", items.len());
+            let later = delivery::later(host).map(|how| format!(", {how}")).unwrap_or_default();
+            let detail = format!("{} to hand over, {left_out} left out{later}", items.len());
             ("kick", detail, items.iter().map(present::item).collect::<Vec<ItemView>>(), *left_out)
         }
         Decision::Suppress(why) => (why.as_str(), host.engine().suppression_detail(why), Vec::new(), 0),
@@ -228,7 +247,7 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
             column: problem.column,
             message: problem.message.clone(),
         }));
-        let odd = remarks(ticket, engine.backlog());
+        let odd = remarks(ticket, engine.backlog(), host.now());
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     findings.extend(host.obstruction().map(|o| FindingView {

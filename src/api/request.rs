@@ -145,6 +145,14 @@ pub enum Request {
     },
     /// A lifecycle report of an agent or a panel.
     Hook(HookRequest),
+    /// This session becomes the Orchestrator's.
+    Attach(SessionRequest),
+    /// The Orchestrator's session begins anew.
+    Reset {
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
+    },
 }
 
 impl Request {
@@ -203,9 +211,22 @@ pub enum KeyChange {
     },
 }
 
+/// A session that is to be the Orchestrator's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SessionRequest {
+    /// Its id.
+    pub session: String,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// The agent behind it.
+    pub agent: Option<String>,
+}
+
 /// `yoi hook EVENT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a hook says, on the wire")]
 pub struct HookRequest {
     /// `panel-open`, `idle`, `busy`, `gone`, `rate-limited`, ...
     pub event: String,
@@ -221,4 +242,18 @@ pub struct HookRequest {
     pub retry_after: Option<u64>,
     /// The reporting session.
     pub session: Option<String>,
+    /// An agent's own hook reports: it is told nothing but its list, and whoever is not the Orchestrator does not count.
+    pub of_agent: bool,
+    /// `YOI_POD`, where it reports as that Pod.
+    pub pod: Option<String>,
+    /// The answer can carry a list.
+    pub takes_list: bool,
+    /// With `idle`: the agent says that it was not made to go on since the last prompt.
+    pub first: bool,
+    /// With `idle`: tasks of its own go on in the background.
+    pub background: bool,
+    /// With `turn-failed`: by a rate limit.
+    pub rate_limited: bool,
+    /// With `turn-failed`: in words.
+    pub reason: Option<String>,
 }

@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    DoctorView, DoneView, DownView, EventView, KickView, ListView, MoveView, NewView, PodsView, SetView, ShowView,
-    StatusView, UpView, WhyView, WorkSetView,
+    DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
+    ShowView, StatusView, UpView, WhyView, WorkSetView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.
@@ -33,7 +33,11 @@ pub fn document() -> Value {
     add(&["move", "accept"], of::<MoveView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
-    add(&["plan", "wait", "await", "hook", "pause", "resume"], of::<DoneView>(&mut generator));
+    add(
+        &["plan", "wait", "await", "pause", "resume", "orchestrator attach", "orchestrator reset"],
+        of::<DoneView>(&mut generator),
+    );
+    add(&["hook"], of::<HookView>(&mut generator));
     add(&["pod list"], of::<PodsView>(&mut generator));
     add(&["kick"], of::<KickView>(&mut generator));
     add(&["status"], of::<StatusView>(&mut generator));

@@ -291,13 +291,28 @@ pub struct NewView {
     pub path: String,
 }
 
-/// `plan`, `wait`, `await`, `hook`.
+/// `plan`, `wait`, `await`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoneView {
     /// Always 1.
     pub version: u32,
     /// What was done, in a sentence.
     pub done: String,
+}
+
+/// `yoi hook`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HookView {
+    /// Always 1.
+    pub version: u32,
+    /// What was done, in a sentence.
+    pub done: String,
+    /// Whether the report counts; an agent's own hook that does not is told nothing.
+    pub counted: bool,
+    /// What is handed over as the answer: Markdown for the agent.
+    pub list: Option<String>,
+    /// The same for a program, where it is a kick's list.
+    pub kick: Option<Value>,
 }
 
 /// `yoi events`: one object a line.
@@ -346,6 +361,15 @@ pub struct FindingView {
     pub message: String,
 }
 
+/// One due time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimerView {
+    /// What happens then.
+    pub what: String,
+    /// When.
+    pub at: String,
+}
+
 /// `yoi status`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusView {
@@ -383,13 +407,17 @@ pub struct StatusView {
     pub last_boundary: Option<String>,
     /// What was last decided, and why.
     pub last_decision: Option<String>,
-    /// When the daemon next does something on its own.
-    pub next_wake: Option<String>,
+    /// What is waited for, the soonest first.
+    pub timers: Vec<TimerView>,
     /// Kicks sent since it started.
     pub kicks_sent: u64,
     /// Boundaries since it started that led to none.
     pub kicks_saved: u64,
-    /// Kicks that could not be delivered since it started.
+    /// A kick that waits for the session's next contact, and what is in its way.
+    pub pending: Option<String>,
+    /// The last delivery: when, how, and what came of it.
+    pub delivery: Option<String>,
+    /// Kicks that could not be delivered, and wakes that failed, since it started.
     pub failed_deliveries: u64,
     /// What is in the way: a merge, a rebase, an untrusted command, a store that cannot be written.
     pub obstacles: Vec<String>,
@@ -421,4 +449,8 @@ pub struct DownView {
     pub pid: Option<u32>,
     /// Role Pods that go on.
     pub pods: usize,
+    /// Kicks whose turns go on: the next daemon takes them over.
+    pub turns: Vec<String>,
+    /// Kicks whose turns were ended (`--pods`).
+    pub ended_turns: Vec<String>,
 }

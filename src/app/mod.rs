@@ -21,19 +21,22 @@ use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
+use crate::adapters::runs::{self, RunFolder};
 use crate::adapters::sqlite::LastingStore;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
 use crate::adapters::trust::{self, Trust};
+use crate::adapters::wake::SystemWaker;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::listing::{Listed, listed};
-use crate::api::request::{ListRequest, Request};
+use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
-use crate::domain::policy::Policy;
+use crate::domain::classify::clock;
+use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
 use crate::http::client::Client;
@@ -186,7 +189,9 @@ impl App {
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
         let mut host = self.host(request)?;
         host.set_about(self.about(None));
-        api::handle(request.clone(), &mut host)
+        let answer = api::handle(request.clone(), &mut host);
+        host.look_once_more();
+        answer
     }
 
     fn host(&self, request: &Request) -> Result<Host, Failure> {
@@ -205,8 +210,6 @@ impl App {
         }
         let id = match request {
             Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
-            // Gates, which rest on other tickets, are for those that are to be in progress.
-            Request::Move { id, to, force, .. } if *force || to != State::Inprogress.as_str() => id,
             _ => return Found::All,
         };
         let tickets = self.tickets();
@@ -233,7 +236,13 @@ impl App {
             kick: self.config.kick,
             capacity: self.config.capacity,
             dirty_workspace: self.config.dirty_workspace,
+            writes: self.config.writes,
             verify_every: self.config.verify_every,
+            session: SessionPolicy {
+                busy_max: self.config.session.busy_max,
+                can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
+                ..SessionPolicy::default()
+            },
         }
     }
 
@@ -250,10 +259,16 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn runs(&self) -> Result<RunFolder, Failure> {
+        Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
+    }
+
     fn ports(&self) -> Result<Ports, Failure> {
         Ok(Ports {
+            waker: Arc::new(SystemWaker),
             tickets: Arc::new(self.tickets()),
             processes: Arc::new(Self::processes()?),
+            runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),
@@ -313,6 +328,20 @@ impl App {
     pub fn newest_event(&self) -> Result<i64, Failure> {
         let newest = self.events(&Query { newest: Some(1), ..Query::default() })?;
         Ok(newest.last().map_or(0, |event| event.seq))
+    }
+
+    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
+    /// false where the daemon ended.
+    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
+        match self.client()? {
+            Some(mut client) => client.watch(session, line),
+            None => Err(self.not_running()),
+        }
+    }
+
+    /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
+    pub fn note_hook(&self, what: &str) {
+        self.state.note_hook(&format!("{} {what}", clock(self.now())));
     }
 
     /// Streams what happens after a record, until `line` returns false.

@@ -21,10 +21,13 @@ use crate::api::failure::Failure;
 use crate::config;
 use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
 use crate::http::server;
-use crate::ports::MainWorktree;
+use crate::ports::{MainWorktree, Wake};
 
 /// What of yoi's own is not for the programs it runs.
 const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
+
+/// How long the daemon waits for a lock that another process holds. Whoever asked waits longer, outside.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 impl App {
     /// Runs the daemon until it is told to stop.
@@ -106,7 +109,10 @@ impl App {
     fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
         let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
         let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
-        Ok(Ports { tickets: Arc::new(self.tickets().comparing()), worktree: Arc::new(worktree), ..self.ports()? })
+        // One loop does everything: what another process holds is not waited for long, but refused, and tried again.
+        let tickets = Arc::new(self.tickets().comparing().patience(LOCK_PATIENCE));
+        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE));
+        Ok(Ports { tickets, state, worktree: Arc::new(worktree), ..self.ports()? })
     }
 
     fn watch_settings(&self, mail: mpsc::Sender<Message>) {
@@ -147,13 +153,28 @@ impl App {
         Some(Command {
             command: orchestrator.command.clone(),
             folder: self.workspace.root.clone(),
-            set: vec![
-                ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
-                ("YOI_SOCKET".into(), self.socket.clone().into()),
-            ],
+            set: self.told(),
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
             timeout: span(orchestrator.turn_timeout),
             stall: orchestrator.stall_timeout.map(span),
+            rate_limit: orchestrator.rate_limit.clone(),
+        })
+    }
+
+    /// What every program that yoi runs is told.
+    fn told(&self) -> Vec<(String, std::ffi::OsString)> {
+        vec![
+            ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
+            ("YOI_SOCKET".into(), self.socket.clone().into()),
+        ]
+    }
+
+    pub(super) fn wake(&self) -> Option<Wake> {
+        self.policy().session.can_wake.then(|| Wake {
+            commands: self.config.session.wake.clone(),
+            folder: self.workspace.root.clone(),
+            set: self.told(),
+            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
 }

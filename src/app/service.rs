@@ -12,7 +12,8 @@ use crate::adapters::files::{self, Text};
 use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::Failure;
 use crate::api::view::{DownView, UpView, VERSION};
-use crate::ports::{Processes, StateFolder};
+use crate::ports::runs::Standing;
+use crate::ports::{Processes, Runs, StateFolder};
 
 /// How long a daemon may take to answer for the first time: 100,000 tickets on a slow disk are read in it.
 const STARTING: Duration = Duration::from_secs(30);
@@ -90,11 +91,32 @@ impl App {
             .map_err(|error| failed(&program, error))
     }
 
-    /// Ends the daemon, and waits until it is gone.
-    pub fn down(&self) -> Result<DownView, Failure> {
-        let Some(mut client) = self.client()? else {
-            return Ok(DownView { version: VERSION, pid: None, pods: 0 });
-        };
+    /// Ends the daemon, and waits until it is gone; with `pods` also what it has started, afterwards, so that nobody
+    /// starts the next.
+    pub fn down(&self, pods: bool) -> Result<DownView, Failure> {
+        let pid = self.end_daemon()?;
+        let runs = self.runs()?;
+        let found = runs.found().map_err(|error| Failure::failed(format!("running turns: {error}")))?;
+        let running = found.into_iter().filter(|run| run.standing == Standing::Running);
+        let (mut turns, mut ended_turns) = (Vec::new(), Vec::new());
+        for turn in running.map(|run| run.turn) {
+            if pods {
+                runs.end(&turn.kick)
+                    .map_err(|error| Failure::failed(format!("the turn of kick {}: {error}", turn.kick.0)))?;
+                ended_turns.push(turn.kick.0);
+            } else {
+                turns.push(turn.kick.0);
+            }
+        }
+        let processes = Self::processes()?;
+        let pods = self.state.pods().unwrap_or_default();
+        let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
+        Ok(DownView { version: VERSION, pid, pods, turns, ended_turns })
+    }
+
+    /// Returns the pid of the daemon that ended; None where none was running.
+    fn end_daemon(&self) -> Result<Option<u32>, Failure> {
+        let Some(mut client) = self.client()? else { return Ok(None) };
         let lock = self.state.daemon_lock();
         let pid = DaemonLock::written_pid(&lock);
         // A daemon that ends at once may not come to answer: that it is gone is the answer.
@@ -109,10 +131,7 @@ impl App {
             }
             thread::sleep(PAUSE);
         }
-        let processes = Self::processes()?;
-        let pods = self.state.pods().unwrap_or_default();
-        let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
-        Ok(DownView { version: VERSION, pid, pods })
+        Ok(pid)
     }
 }
 

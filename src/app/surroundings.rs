@@ -31,7 +31,7 @@ impl App {
             return Reach::No("[dispatch] mode is pull: workers take tickets from the queue themselves".into());
         }
         if self.config.orchestrator.is_none() {
-            return Reach::No("no [orchestrator] command is configured in .yoi/config.toml".into());
+            return Reach::Session;
         }
         match self.trust {
             Trust::Trusted | Trust::NothingToRun => Reach::Exec,
@@ -47,8 +47,13 @@ impl App {
     /// What is in the way by the settings.
     fn obstacles(&self) -> Vec<String> {
         match self.reach() {
-            Reach::No(why) if matches!(self.trust, Trust::NeverTrusted | Trust::Changed) => vec![why],
-            _ => Vec::new(),
+            _ if self.trust.holds() => Vec::new(),
+            Reach::No(why) => vec![why],
+            _ => vec![
+                "the [orchestrator] wake commands are not trusted as they are, so nothing wakes the Orchestrator: look at \
+                 them with `yoi trust`"
+                    .into(),
+            ],
         }
     }
 
@@ -59,6 +64,7 @@ impl App {
             policy: self.policy(),
             reach: self.reach(),
             command: self.command(),
+            wake: self.wake(),
             obstacles: self.obstacles(),
             listed: listed.collect(),
         }
@@ -117,6 +123,9 @@ impl App {
                 }
                 _ => well.push("the Orchestrator command is trusted".into()),
             },
+            Reach::Session => {
+                well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into());
+            }
             Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
         }
         if self.daemon_is_running() {

@@ -4,12 +4,13 @@
 
 use clap::Args;
 
+use crate::adapters::environment::agent_session;
 use crate::api::request::Caller;
 
 /// The Orchestrator's session alone, for notes that carry no name.
 #[derive(Args)]
 pub struct InSession {
-    /// The Orchestrator's session
+    /// The Orchestrator's session (default: YOI_SESSION, else the agent's own variable)
     #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
     session: Option<String>,
 }
@@ -25,9 +26,14 @@ pub struct By {
 }
 
 impl InSession {
+    /// `--session` or YOI_SESSION, else what the agent itself says.
+    pub fn id(&self) -> Option<String> {
+        self.session.clone().or_else(|| agent_session().map(|(_, id)| id))
+    }
+
     /// On the wire.
     pub fn caller(&self) -> Caller {
-        Caller { session: self.session.clone(), name: None }
+        Caller { session: self.id(), name: None }
     }
 }
 

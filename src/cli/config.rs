@@ -62,7 +62,8 @@ fn rows(view: &ConfigView) -> Vec<[String; 3]> {
     let off = matches!(view.trust, TrustStatus::NeverTrusted | TrustStatus::Changed);
     let row = |setting: &SettingView| {
         let mut source = words(&setting.source);
-        if off && setting.key == "orchestrator.command" {
+        let runs = matches!(setting.key.as_str(), "orchestrator.command" | "orchestrator.wake");
+        if off && runs && setting.value != "[]" {
             source = format!("{source} ({}; see `yoi trust`)", view.trust.sentence());
         }
         [setting.key.clone(), setting.value.clone(), source]

@@ -44,7 +44,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let mut timeline = Timeline::new();
     let outcome = play(&stage, &mut timeline);
     if !arguments.keep || outcome.is_err() {
-        stage.yoi(&["down"])?;
+        stage.yoi(&["down", "--pods"])?;
     }
     outcome?;
     let folder = stage.repository.display();

@@ -1,51 +1,103 @@
 //! `yoi hook`.
 
+use std::path::PathBuf;
+use std::process::ExitCode;
+
 use clap::Args;
 
-use super::{Outcome, context::Context, orders};
+use super::{Outcome, agent_hook, context::Context, output};
+use crate::adapters::ancestry;
+use crate::adapters::environment::agent_session;
 use crate::api::request::{HookRequest, Request};
+use crate::api::view::HookView;
 
 /// What the help says below the options.
 const MOMENTS: &str = "\
+yoi hook claude-code                    for Claude Code's own hooks: its JSON on
+yoi hook codex                          standard input; see docs/orchestrating.md
 yoi hook busy --role coder --ticket ID --pid N   a worker is at it: the ticket
                                         is active while process N lives
 yoi hook idle --role coder --pid N      it waits for a word
 yoi hook gone --role coder --pid N      it has ended; so does the process's end
-yoi hook rate-limited --retry-after S   the Orchestrator: no kick until then
-yoi hook panel-open                     somebody looks: consider a kick";
+yoi hook panel-open                     somebody looks: consider a kick
+
+An Orchestrator that no command runs reports itself, with --session S:
+orchestrator-spawn, orchestrator-restore, busy, idle, turn-failed, gone,
+rate-limited --retry-after S, interrupted, active. With --take-list the answer
+is the list of what it has to decide, if there is something.
+
+`yoi hook` never exits with 2, which agents take for a veto.";
 
 /// Report that an agent is busy, idle or gone, or a panel opened
 #[derive(Args)]
 #[command(after_help = MOMENTS)]
 pub struct Arguments {
-    /// panel-open, busy, idle, gone, rate-limited
-    event: String,
+    /// claude-code, codex, panel-open, busy, idle, gone, ...
+    pub event: String,
+    /// With codex: the JSON of its `notify`, instead of standard input
+    #[arg(value_name = "JSON")]
+    pub input: Option<String>,
     /// The reporting session
     #[arg(long, env = "YOI_SESSION", value_name = "S", hide_env_values = true)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// The Pod's role: coder, reviewer, ...
     #[arg(long, value_name = "R")]
-    role: Option<String>,
+    pub role: Option<String>,
     /// The ticket it works on
     #[arg(long, value_name = "ID")]
     ticket: Option<String>,
     /// The agent behind it
     #[arg(long, value_name = "A")]
     agent: Option<String>,
-    /// Its process: the Pod is live while this process is
+    /// Its process: the Pod, or the session, is live while this process is
     #[arg(long, value_name = "N")]
-    pid: Option<u32>,
+    pub pid: Option<u32>,
     /// With rate-limited: how long not to be kicked
     #[arg(long, value_name = "SECONDS")]
     retry_after: Option<u64>,
+    /// With turn-failed: why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Print the list of what is to be decided, which counts as handed over
+    #[arg(long)]
+    take_list: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Reports.
-pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let Arguments { event, session, role, ticket, agent, pid, retry_after, json } = arguments;
-    let request = Request::Hook(HookRequest { event, role, ticket, agent, pid, retry_after, session });
-    orders::done(context.open()?.call_daemon(&request)?, json)
+pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
+    if matches!(arguments.event.as_str(), "claude-code" | "codex") {
+        return Ok(agent_hook::run(directory, arguments));
+    }
+    let context = Context::new(directory)?;
+    let Arguments { event, session, role, ticket, agent, pid, retry_after, reason, take_list, json, input: _ } =
+        arguments;
+    let of_session = role.is_none() && matches!(event.as_str(), "orchestrator-spawn" | "orchestrator-restore");
+    let request = Request::Hook(HookRequest {
+        session: session.or_else(|| agent_session().map(|(_, id)| id)),
+        // A session without a process could never be found to have ended.
+        pid: pid.or_else(|| of_session.then(ancestry::agent_process).flatten()),
+        event,
+        role,
+        ticket,
+        agent,
+        retry_after,
+        reason,
+        takes_list: take_list,
+        ..HookRequest::default()
+    });
+    let answer = context.open()?.call_daemon(&request)?;
+    if json {
+        output::json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view: HookView = output::view(answer)?;
+    match view.list {
+        Some(list) => output::verbatim(&list)?,
+        None if take_list => {}
+        None => output::print(&output::harmless(&view.done))?,
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{Outcome, context::Context, output};
+use crate::adapters::environment::agent_session;
 use crate::api::request::{Caller, Request};
 use crate::api::view::KickView;
 
@@ -31,7 +32,8 @@ pub struct Arguments {
 
 /// Kicks. A suppressed kick is a refusal (exit 3) unless it was only asked about.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
-    let caller = Caller { session: arguments.session.clone(), name: None };
+    let session = arguments.session.clone().or_else(|| agent_session().map(|(_, id)| id));
+    let caller = Caller { session, name: None };
     let request = Request::Kick { dry_run: arguments.dry_run, caller };
     let answer = context.open()?.call_daemon(&request)?;
     let view: KickView = output::view(answer.clone())?;

@@ -2,6 +2,7 @@
 //!
 //! Must not know: any rule of its own.
 
+mod agent_hook;
 mod caller;
 mod config;
 mod context;
@@ -16,11 +17,13 @@ mod kick;
 mod list;
 mod move_ticket;
 mod new;
+mod orchestrator;
 mod orders;
 mod output;
 mod overview;
 mod pause;
 mod pod;
+mod run;
 mod service;
 mod set;
 mod show;
@@ -82,8 +85,11 @@ enum Command {
     Events(events::Arguments),
     Pod(pod::Arguments),
     Hook(hook::Arguments),
+    Orchestrator(orchestrator::Arguments),
     Trust(trust::Arguments),
     Config(config::Arguments),
+    #[command(hide = true)]
+    Run(run::Arguments),
 }
 
 /// Parses the arguments, runs the command, prints its failure if it fails.
@@ -93,16 +99,42 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            return exit(u8::try_from(error.exit_code()).unwrap_or(2), is_hook(std::env::args().skip(1)));
         }
     };
+    let of_hook = matches!(arguments.command, Command::Hook(_));
     run(arguments).unwrap_or_else(|failure| {
         output::failure(&failure);
-        ExitCode::from(failure.kind.exit_code())
+        exit(failure.kind.exit_code(), of_hook)
     })
 }
 
+/// Agents take a hook's exit code 2 for a veto of what they are about to do: a mistyped hook must not be one.
+fn exit(code: u8, of_hook: bool) -> ExitCode {
+    ExitCode::from(if of_hook && code == 2 { 1 } else { code })
+}
+
+/// Whether the command that could not be parsed is `hook`.
+fn is_hook(mut arguments: impl Iterator<Item = String>) -> bool {
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "-C" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
+            command => return command == "hook",
+        }
+    }
+    false
+}
+
 fn run(arguments: Arguments) -> Outcome {
+    // A supervisor belongs to no folder: the one it was started from may be gone.
+    if let Command::Run(arguments) = &arguments.command {
+        return run::run(arguments);
+    }
+    // An agent's own hook goes on whatever happens: it makes its surroundings itself.
+    if let Command::Hook(hook) = arguments.command {
+        return hook::run(arguments.directory, hook);
+    }
     let context = Context::new(arguments.directory)?;
     match arguments.command {
         Command::Init(arguments) => init::run(&context, &arguments),
@@ -131,8 +163,10 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Logs(arguments) => service::logs(&context, &arguments),
         Command::Events(arguments) => events::run(&context, &arguments),
         Command::Pod(arguments) => pod::run(&context, &arguments),
-        Command::Hook(arguments) => hook::run(&context, arguments),
+        Command::Hook(arguments) => hook::run(context.directory, arguments),
+        Command::Orchestrator(arguments) => orchestrator::run(&context, arguments),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Config(arguments) => config::run(&context, &arguments),
+        Command::Run(arguments) => run::run(&arguments),
     }
 }

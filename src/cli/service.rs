@@ -26,9 +26,12 @@ pub struct UpArguments {
     json: bool,
 }
 
-/// Stop the daemon and a running turn; agents at work go on
+/// Stop the daemon; a running turn and agents at work go on
 #[derive(Args)]
 pub struct DownArguments {
+    /// End the running turn too; also where no daemon is running
+    #[arg(long)]
+    pods: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -72,16 +75,24 @@ pub fn up(context: &Context, arguments: &UpArguments) -> Outcome {
 
 /// Stops it.
 pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
-    let stopped = context.open_as_it_is()?.down()?;
+    let stopped = context.open_as_it_is()?.down(arguments.pods)?;
     if arguments.json {
         output::json(&stopped)?;
-    } else if let Some(pid) = stopped.pid {
-        output::print(&format!("the daemon (pid {pid}) has stopped"))?;
-        if stopped.pods > 0 {
-            output::print(&format!("{} left running", output::count(stopped.pods, "Pod")))?;
-        }
-    } else {
-        output::print("the daemon was not running")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match stopped.pid {
+        Some(pid) => output::print(&format!("the daemon (pid {pid}) has stopped"))?,
+        None => output::print("the daemon was not running")?,
+    }
+    for kick in &stopped.ended_turns {
+        output::print(&output::harmless(&format!("the turn of kick {kick} was ended")))?;
+    }
+    for kick in &stopped.turns {
+        let end = "the next daemon takes it over, `yoi down --pods` ends it";
+        output::print(&output::harmless(&format!("the turn of kick {kick} goes on: {end}")))?;
+    }
+    if stopped.pods > 0 {
+        output::print(&format!("{} left running", output::count(stopped.pods, "Pod")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

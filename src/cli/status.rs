@@ -79,12 +79,17 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         ("session", &view.session),
         ("last boundary", &view.last_boundary),
         ("last decision", &view.last_decision),
-        ("next wake", &view.next_wake),
+        ("pending kick", &view.pending),
+        ("last delivery", &view.delivery),
     ] {
         if let Some(text) = text {
             let text = text.strip_prefix("The last decision, ").unwrap_or(text);
             line(name, text.replacen(", was row ", ", row ", 1));
         }
+    }
+    // The next few; `--json` has them all.
+    for timer in view.timers.iter().take(3) {
+        line("next", format!("{} at {}", timer.what, timer.at));
     }
     if view.running {
         let failed = format!("{} not delivered", view.failed_deliveries);

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::values::Values;
 use crate::domain::policy::Mode;
+use crate::domain::rate_limit::LONGEST_WAIT;
 use crate::domain::ticket::State;
 use crate::text::duration;
 
@@ -107,7 +108,17 @@ pub(super) fn without_effect(values: &mut Values<'_>, mode: Mode) {
                  `[dispatch]`, or remove this key"
             );
             values.refuse(offset, message);
-        } else if path.ends_with("_timeout") && values.offset("orchestrator.command").is_none() {
+        } else if matches!(path.as_str(), "orchestrator.wake" | "orchestrator.busy_max")
+            && values.offset("orchestrator.command").is_some()
+        {
+            let message = format!(
+                "`{path}` has no effect with `orchestrator.command`, which runs the Orchestrator anew for each kick; \
+                 remove one of the two"
+            );
+            values.refuse(offset, message);
+        } else if (path.ends_with("_timeout") || path.contains(".rate_limit_"))
+            && values.offset("orchestrator.command").is_none()
+        {
             values.refuse(
                 offset,
                 format!("`{path}` has no effect without `orchestrator.command`; write that, or remove it"),
@@ -126,5 +137,22 @@ pub(super) fn timeouts(values: &mut Values<'_>, turn: chrono::TimeDelta, stall: 
             duration::text(turn)
         );
         values.refuse(offset, message);
+    }
+}
+
+/// A wait that nothing leads to, or that is longer than anybody may be left alone.
+pub(super) fn rate_limit(values: &mut Values<'_>, wait: chrono::TimeDelta, signs: bool) {
+    let path = "orchestrator.rate_limit_wait";
+    let Some(offset) = values.offset(path) else { return };
+    let written =
+        ["exit", "pattern"].iter().any(|name| values.offset(&format!("orchestrator.rate_limit_{name}")).is_some());
+    if !signs && !written {
+        let message = format!(
+            "`{path}` has no effect without a sign of a rate limit; write `rate_limit_exit` or `rate_limit_pattern`, or \
+             remove it"
+        );
+        values.refuse(offset, message);
+    } else if wait.to_std().is_ok_and(|wait| wait > LONGEST_WAIT) {
+        values.refuse(offset, format!("`{path}` ({}) is longer than a week, the longest wait", duration::text(wait)));
     }
 }

@@ -36,6 +36,12 @@ pub(super) enum Takes {
     States,
     /// A list of the program and its arguments.
     Command,
+    /// One exit code or a list of them, none of them 0.
+    ExitCodes,
+    /// One text or a list of them.
+    Texts,
+    /// A list of such lists.
+    Commands,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A number and a unit; `off` where that makes sense.
@@ -59,6 +65,11 @@ impl fmt::Display for Takes {
             Takes::Name => f.write_str("the name of a frontmatter key"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
+            Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
+            Takes::Texts => f.write_str("a text, or a list of texts"),
+            Takes::Commands => f.write_str(
+                "a list of argument lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
+            ),
             Takes::OneOf(words) => f.write_str(&one_of(words)),
             Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
             Takes::Duration { off: true } => {
@@ -80,7 +91,7 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// All keys, in the order of the reference.
-pub(super) const KEYS: [Key; 14] = [
+pub(super) const KEYS: &[Key] = &[
     Key {
         section: "tickets",
         name: "root",
@@ -134,6 +145,42 @@ pub(super) const KEYS: [Key; 14] = [
         about: "How long that command may print nothing before it is ended. Shorter than `turn_timeout`.",
     },
     Key {
+        section: "orchestrator",
+        name: "rate_limit_exit",
+        takes: Takes::ExitCodes,
+        default: "[]",
+        about: "The exit codes by which that command says that it ran into a rate limit: no kick until it is over.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "rate_limit_pattern",
+        takes: Takes::Texts,
+        default: "[]",
+        about: "The same by a piece of text near the end of what it printed, in upper or lower case; no pattern language.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "rate_limit_wait",
+        takes: Takes::Duration { off: false },
+        default: "\"15m\"",
+        about: "How long to wait then, unless the end of the output says it (`Retry-After: 120`). At most a week.",
+    },
+    Key {
+        section: "orchestrator",
+        name: "wake",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "Without `command`, for an Orchestrator that registers itself: what is run, in this order, when a list \
+                waits for it and it is idle. No ticket text goes into it. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "orchestrator",
+        name: "busy_max",
+        takes: Takes::Duration { off: false },
+        default: "\"30m\"",
+        about: "Without `command`: how long a turn may go on without any sign of life before it is shown as silent.",
+    },
+    Key {
         section: "kick",
         name: "max_items",
         takes: Takes::Count { most: 100, unlimited: false },
@@ -176,6 +223,15 @@ pub(super) const KEYS: [Key; 14] = [
         about: "What uncommitted changes to tracked files do to a start, outside the ticket folder and `.yoi/`.",
     },
     Key {
+        section: "writes",
+        name: "polite_max",
+        takes: Takes::Duration { off: false },
+        default: "\"10m\"",
+        about: "How long yoi's own stamps and labels wait for an editor that has the file open (vim, Emacs, LibreOffice \
+                and Kate leave a mark beside it; VS Code and JetBrains' editors leave none). What people ask for does \
+                not wait.",
+    },
+    Key {
         section: "watch",
         name: "verify_every",
         takes: Takes::Duration { off: true },
@@ -186,11 +242,10 @@ pub(super) const KEYS: [Key; 14] = [
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 8] =
-    ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "writes", "http"];
+pub(super) const LATER_SECTIONS: [&str; 7] = ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
-pub(super) const LATER_KEYS: [(&str, &str); 2] = [("orchestrator", "wake"), ("orchestrator", "busy_max")];
+pub(super) const LATER_KEYS: [(&str, &str); 0] = [];
 
 /// The key of this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {

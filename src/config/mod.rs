@@ -22,7 +22,8 @@ use chrono::TimeDelta;
 
 pub use self::nearest::nearest;
 
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, WritePolicy};
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 
 /// Where the configuration lies, relative to the workspace.
@@ -46,12 +47,16 @@ pub struct Config {
     /// How an Orchestrator is run; None: no command is configured. It takes effect only once trusted
     /// (`adapters::trust`).
     pub orchestrator: Option<OrchestratorCommand>,
+    /// How an Orchestrator that registers itself is woken, and how long it may be silent.
+    pub session: SessionSettings,
     /// The bounds of the kick decision.
     pub kick: KickPolicy,
     /// How much may be under way at once.
     pub capacity: Capacity,
     /// What uncommitted changes do to a start.
     pub dirty_workspace: DirtyGate,
+    /// How yoi writes files of its own accord.
+    pub writes: WritePolicy,
     /// How often the files are compared with what was read of them; None: never.
     pub verify_every: Option<TimeDelta>,
     /// The same as a list, in the order of the reference.
@@ -67,6 +72,17 @@ pub struct OrchestratorCommand {
     pub turn_timeout: TimeDelta,
     /// How long a turn may be silent; None: as long as it likes.
     pub stall_timeout: Option<TimeDelta>,
+    /// What says that a turn ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
+}
+
+/// An Orchestrator that registers itself (DESIGN.md 5.1, `attached`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// Commands that wake it, in order; empty: nothing does. They take effect only once trusted.
+    pub wake: Vec<Vec<String>>,
+    /// How long a turn may be without any sign of life.
+    pub busy_max: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

@@ -10,13 +10,16 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, Setting, contradictions, document};
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode};
+use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
 
 /// How long a turn may run where nothing is written.
 const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
+/// How long to wait after a rate limit that does not say so itself.
+const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
 /// The shortest time between two comparisons.
 const LEAST_VERIFY: TimeDelta = TimeDelta::seconds(1);
@@ -53,9 +56,11 @@ fn read(values: &mut Values<'_>) -> Config {
         states: contradictions::states(values),
         mode,
         orchestrator: orchestrator(values),
+        session: session(values),
         kick: kick(values),
         capacity: capacity(values, mode),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
+        writes: writes(values),
         verify_every: verify_every(values),
         settings: Vec::new(),
     };
@@ -87,7 +92,24 @@ fn orchestrator(values: &mut Values<'_>) -> Option<OrchestratorCommand> {
     if let Some(stall) = stall_timeout {
         contradictions::timeouts(values, turn_timeout, stall);
     }
-    Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout })
+    let rate_limit = rate_limit(values);
+    Some(OrchestratorCommand { command: command?, turn_timeout, stall_timeout, rate_limit })
+}
+
+fn rate_limit(values: &mut Values<'_>) -> RateLimitSigns {
+    let exit_codes = values.exit_codes("orchestrator.rate_limit_exit");
+    let patterns = values.texts("orchestrator.rate_limit_pattern");
+    let wait = values.duration("orchestrator.rate_limit_wait").unwrap_or(RATE_LIMIT_WAIT);
+    let signs = !exit_codes.is_empty() || !patterns.is_empty();
+    contradictions::rate_limit(values, wait, signs);
+    RateLimitSigns { exit_codes, patterns, wait: wait.to_std().unwrap_or_default() }
+}
+
+fn session(values: &mut Values<'_>) -> SessionSettings {
+    SessionSettings {
+        wake: values.commands("orchestrator.wake"),
+        busy_max: values.duration("orchestrator.busy_max").unwrap_or(SessionPolicy::default().busy_max),
+    }
 }
 
 fn kick(values: &mut Values<'_>) -> KickPolicy {
@@ -112,6 +134,11 @@ fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
     written
 }
 
+fn writes(values: &mut Values<'_>) -> WritePolicy {
+    let default = WritePolicy::default();
+    WritePolicy { polite_max: values.duration("writes.polite_max").unwrap_or(default.polite_max) }
+}
+
 fn capacity(values: &mut Values<'_>, mode: Mode) -> Capacity {
     match values.count("capacity.max_inprogress") {
         Some(written) => Capacity { max_inprogress: written.bound().map(|n| n as usize) },
@@ -130,6 +157,17 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "orchestrator.command" => list(exec.map_or(&[], |exec| exec.command.as_slice())),
         "orchestrator.turn_timeout" => quoted(&duration::text(exec.map_or(TURN_TIMEOUT, |exec| exec.turn_timeout))),
         "orchestrator.stall_timeout" => off_or(exec.and_then(|exec| exec.stall_timeout)),
+        "orchestrator.rate_limit_exit" => {
+            let codes = exec.map_or(&[][..], |exec| exec.rate_limit.exit_codes.as_slice());
+            format!("[{}]", codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
+        "orchestrator.rate_limit_pattern" => list(exec.map_or(&[], |exec| exec.rate_limit.patterns.as_slice())),
+        "orchestrator.rate_limit_wait" => {
+            let wait = exec.and_then(|exec| TimeDelta::from_std(exec.rate_limit.wait).ok());
+            quoted(&duration::text(wait.unwrap_or(RATE_LIMIT_WAIT)))
+        }
+        "orchestrator.wake" => lists(&config.session.wake),
+        "orchestrator.busy_max" => quoted(&duration::text(config.session.busy_max)),
         "kick.max_items" => config.kick.max_items.to_string(),
         "kick.max_per_hour" => config.kick.max_per_hour.to_string(),
         "kick.max_attempts" => config.kick.max_attempts.to_string(),
@@ -137,6 +175,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "capacity.max_inprogress" => {
             config.capacity.max_inprogress.map_or_else(|| quoted("unlimited"), |n| n.to_string())
         }
+        "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.
@@ -159,6 +198,10 @@ fn off_or(length: Option<TimeDelta>) -> String {
 
 fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+}
+
+fn lists(commands: &[Vec<String>]) -> String {
+    format!("[{}]", commands.iter().map(|command| list(command)).collect::<Vec<_>>().join(", "))
 }
 
 /// A TOML basic string.
@@ -194,7 +237,7 @@ mod listing {
 
     #[test]
     fn the_defaults_are_what_the_reference_says() {
-        for (setting, key) in defaults().settings.iter().zip(&KEYS) {
+        for (setting, key) in defaults().settings.iter().zip(KEYS) {
             let of_mode = key.default.strip_suffix("` in pull mode").and_then(|text| text.rsplit('`').next());
             assert_eq!(setting.value, of_mode.unwrap_or(key.default), "{}", setting.key);
         }

@@ -139,8 +139,6 @@ fn what_later_versions_act_on_is_not_taken_silently() {
 mode = "orchestrated"
 [orchestrator]
 command = ["x"]
-wake = [["x"]]
-busy_max = "30m"
 [roles.coder]
 command = ["x"]
 [claims]
@@ -154,17 +152,46 @@ ttl = "90m"
 listen = "127.0.0.1:7420"
 "#
     ), @r"
-    5:1 this version of yoi does not act on `orchestrator.wake` yet; remove it
-    6:1 this version of yoi does not act on `orchestrator.busy_max` yet; remove it
-    7:2 this version of yoi does not act on `[roles]` yet; remove it
-    9:2 this version of yoi does not act on `[claims]` yet; remove it
-    11:2 this version of yoi does not act on `[worktrees]` yet; remove it
-    12:2 this version of yoi does not act on `[orphans]` yet; remove it
-    13:2 this version of yoi does not act on `[agents]` yet; remove it
-    14:2 this version of yoi does not act on `[alerts]` yet; remove it
-    15:2 this version of yoi does not act on `[writes]` yet; remove it
-    16:2 this version of yoi does not act on `[http]` yet; remove it
+    5:2 this version of yoi does not act on `[roles]` yet; remove it
+    7:2 this version of yoi does not act on `[claims]` yet; remove it
+    9:2 this version of yoi does not act on `[worktrees]` yet; remove it
+    10:2 this version of yoi does not act on `[orphans]` yet; remove it
+    11:2 this version of yoi does not act on `[agents]` yet; remove it
+    12:2 this version of yoi does not act on `[alerts]` yet; remove it
+    13:2 this version of yoi does not act on `[writes]` yet; remove it
+    14:2 this version of yoi does not act on `[http]` yet; remove it
     ");
+}
+
+#[test]
+fn an_orchestrator_that_registers_itself() {
+    let head = "[dispatch]\nmode = 'orchestrated'\n[orchestrator]\n";
+    let said = |rest: &str| check(&format!("{head}{rest}"));
+    insta::assert_snapshot!(said("wake = [['tmux', 'send-keys', 'x'], [\"true\"]]\nbusy_max = '1h'\n"), @r#"
+    dispatch.mode = "orchestrated" (line 2)
+    orchestrator.wake = [["tmux", "send-keys", "x"], ["true"]] (line 4)
+    orchestrator.busy_max = "1h" (line 5)
+    capacity.max_inprogress = 1 (default)
+    "#);
+    let rows = [
+        "wake = ['x']",
+        "wake = [[]]",
+        "wake = [['']]",
+        "wake = 'x'",
+        "wake = [[3]]",
+        "busy_max = 30",
+        "command = ['x']\nwake = [['x']]\nbusy_max = '1h'",
+    ];
+    insta::assert_snapshot!(rows.map(said).join("\n"), @r#"
+    4:9 `orchestrator.wake` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not 'x'
+    4:9 `orchestrator.wake` names no program; write one, or remove the key
+    4:9 `orchestrator.wake`: the first item, the program, is empty
+    4:8 `orchestrator.wake` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not 'x'
+    4:10 `orchestrator.wake`: every argument is a text; write "3"
+    4:12 `orchestrator.busy_max`: `30` has no unit: write `30s` for seconds, `30m` for minutes or `30h` for hours
+    5:1 `orchestrator.wake` has no effect with `orchestrator.command`, which runs the Orchestrator anew for each kick; remove one of the two
+    6:1 `orchestrator.busy_max` has no effect with `orchestrator.command`, which runs the Orchestrator anew for each kick; remove one of the two
+    "#);
 }
 
 #[test]
@@ -356,7 +383,7 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn every_word_in_the_table_of_keys_is_taken() {
-    for key in &keys::KEYS {
+    for key in keys::KEYS {
         let keys::Takes::OneOf(words) = key.takes else { continue };
         for word in words {
             assert!(parse(&format!("{} = '{word}'\n", key.path())).is_ok(), "{} = {word}", key.path());
@@ -387,4 +414,36 @@ fn how_often_files_are_compared() {
     assert_eq!(every("[watch]\nverify_every = '1h'\n"), Ok(Some(TimeDelta::hours(1))));
     assert_eq!(every("[watch]\nverify_every = 'off'\n"), Ok(None));
     insta::assert_snapshot!(check("[watch]\nverify_every = '10ms'\n"), @"2:1 `watch.verify_every` takes at least `1s`: each time all ticket files are looked at");
+}
+
+#[test]
+fn signs_of_a_rate_limit() {
+    let with = |lines: &str| {
+        check(&format!("dispatch.mode = 'orchestrated'\n[orchestrator]\ncommand = [\"x\"]\n{lines}"))
+            .replace('\n', "; ")
+    };
+    let table = [
+        ("rate_limit_exit = 75", "orchestrator.rate_limit_exit = [75] (line 4)"),
+        ("rate_limit_exit = [75, 0x4c]", "orchestrator.rate_limit_exit = [75, 76] (line 4)"),
+        ("rate_limit_pattern = 'Limit'", "orchestrator.rate_limit_pattern = [\"Limit\"] (line 4)"),
+        ("rate_limit_pattern = ['a', 'b c']", "orchestrator.rate_limit_pattern = [\"a\", \"b c\"] (line 4)"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '5m'", "orchestrator.rate_limit_wait = \"5m\" (line 5)"),
+        ("rate_limit_exit = 0", "takes an exit code from 1 to 255, or a list of them, not 0"),
+        (
+            "rate_limit_exit = [75, 256]",
+            "4:24 `orchestrator.rate_limit_exit` takes an exit code from 1 to 255, or a list of them, not 256",
+        ),
+        ("rate_limit_exit = '75'", "takes an exit code from 1 to 255, or a list of them, not '75'"),
+        ("rate_limit_pattern = 429", "`orchestrator.rate_limit_pattern` takes a text, or a list of texts, not 429"),
+        ("rate_limit_pattern = ['']", "an empty text is found in every output"),
+        ("rate_limit_wait = '5m'", "has no effect without a sign of a rate limit"),
+        ("rate_limit_exit = 1\nrate_limit_wait = '200h'", "is longer than a week"),
+    ];
+    for (lines, expected) in table {
+        let said = with(lines);
+        assert!(said.contains(expected), "{lines}: {said}");
+    }
+    let without = check("dispatch.mode = 'orchestrated'\norchestrator.rate_limit_exit = 75\n");
+    assert!(without.contains("has no effect without `orchestrator.command`"), "{without}");
+    assert!(check("orchestrator.rate_limit_exit = 75\n").contains("has no effect in pull mode"));
 }

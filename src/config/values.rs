@@ -125,6 +125,17 @@ impl<'a> Values<'a> {
     /// A program and its arguments.
     pub(super) fn command(&mut self, path: &str) -> Option<Vec<String>> {
         let (_, value) = self.entry(path)?;
+        self.argument_list(path, value)
+    }
+
+    /// Several of them; empty where one cannot be read.
+    pub(super) fn commands(&mut self, path: &str) -> Vec<Vec<String>> {
+        let Some((_, value)) = self.entry(path) else { return Vec::new() };
+        let DeValue::Array(items) = value.get_ref() else { return self.wrong_type(path, value).unwrap_or_default() };
+        items.iter().filter_map(|item| self.argument_list(path, item)).collect()
+    }
+
+    fn argument_list(&mut self, path: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
         let start = value.span().start;
         let DeValue::Array(items) = value.get_ref() else { return self.wrong_type(path, value) };
         let mut words = Vec::new();
@@ -150,6 +161,49 @@ impl<'a> Values<'a> {
                 None
             }
             Some(_) => Some(words),
+        }
+    }
+
+    /// Exit codes of a failure: one, or a list.
+    pub(super) fn exit_codes(&mut self, path: &str) -> Vec<i32> {
+        let mut codes = Vec::new();
+        for item in self.one_or_more(path) {
+            let DeValue::Integer(number) = item.get_ref() else {
+                self.wrong_type::<()>(path, item);
+                continue;
+            };
+            let code = i32::from_str_radix(number.as_str(), number.radix()).ok();
+            if let Some(code) = code.filter(|code| (1..=255).contains(code)) {
+                codes.push(code);
+            } else {
+                let written = &self.text[item.span()];
+                self.refuse(item.span().start, format!("`{path}` takes {}, not {written}", takes(path)));
+            }
+        }
+        codes
+    }
+
+    /// Pieces of text: one, or a list.
+    pub(super) fn texts(&mut self, path: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        for item in self.one_or_more(path) {
+            match item.get_ref() {
+                DeValue::String(text) if text.trim().is_empty() => {
+                    self.refuse(item.span().start, format!("`{path}`: an empty text is found in every output"));
+                }
+                DeValue::String(text) => texts.push(text.to_string()),
+                _ => drop(self.wrong_type::<()>(path, item)),
+            }
+        }
+        texts
+    }
+
+    /// The items of a list, or the one value that stands for a list of it.
+    fn one_or_more(&self, path: &str) -> Vec<&'a Spanned<DeValue<'a>>> {
+        match self.entry(path).map(|(_, value)| (value, value.get_ref())) {
+            Some((_, DeValue::Array(items))) => items.iter().collect(),
+            Some((value, _)) => vec![value],
+            None => Vec::new(),
         }
     }
 

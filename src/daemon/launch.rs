@@ -1,30 +1,32 @@
-//! Delivers a kick by running the Orchestrator's command, and ends a turn (DESIGN.md 5.1, `exec`).
+//! Delivers a kick by running the Orchestrator's command, and takes in the end of a turn (DESIGN.md 5.1, `exec`; 6.5).
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
-use super::{Host, Message};
-use crate::domain::engine::{Event, Kick, KickId, RunningTurn, TurnOutcome};
+use chrono::TimeDelta;
+
+use super::{History, Host, Message, Ports};
+use crate::adapters::fault;
+use crate::domain::engine::{EndedTurn, Event, Kick, KickId, RecordKind, RunningTurn, TurnOutcome};
+use crate::domain::ticket::Timestamp;
 use crate::domain::worklist;
-use crate::ports::{Launch, Launched};
+use crate::ports::runs::{End, Found, How, OnSign, Order, Sign, Standing};
+use crate::ports::{Launch, Query};
 
-/// How long a group may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_millis(1500);
+/// How far back it is looked whether a turn's end was taken in before.
+const RECENT: usize = 200;
 
 impl Host {
     pub(super) fn launch(&mut self, kick: &Kick, events: &mut VecDeque<Event>) {
-        match self.start_turn(kick) {
-            Ok(process) => events.push_back(Event::TurnStarted { kick: kick.id.clone(), process }),
-            Err(why) => {
-                self.failed_deliveries += 1;
-                let _ = self.ports.state.remove_kick(&kick.id);
-                let outcome = TurnOutcome::NotDelivered(why);
-                events.push_back(Event::TurnEnded { kick: kick.id.clone(), outcome, jitter: jitter() });
-            }
+        if let Err(why) = self.start_turn(kick) {
+            self.failed_deliveries += 1;
+            let _ = self.ports.state.remove_kick(&kick.id);
+            let outcome = TurnOutcome::NotDelivered(why);
+            events.push_back(Event::TurnEnded { kick: kick.id.clone(), outcome, jitter: jitter() });
         }
     }
 
-    fn start_turn(&mut self, kick: &Kick) -> Result<crate::domain::facts::ProcessIdentity, String> {
+    /// Hands the kick over to a supervisor. From then on it is the turn's, whatever becomes of this daemon.
+    fn start_turn(&mut self, kick: &Kick) -> Result<(), String> {
         let Some(command) = self.command.clone() else { return Err("no Orchestrator command is configured".into()) };
         let file = self
             .ports
@@ -44,77 +46,136 @@ impl Host {
             log: self.ports.state.kick_log(&kick.id),
             timeout: command.timeout,
             stall: command.stall,
+            rate_limit: command.rate_limit,
         };
-        let (mail, id) = (self.mail.clone(), kick.id.clone());
-        let ended = Box::new(move |how: Launched| {
-            let _ = mail.send(Message::TurnEnded(id, outcome(&how)));
-        });
+        let turn =
+            RunningTurn { kick: kick.id.clone(), session: kick.session.clone(), process: None, since: self.now() };
+        let call = self.on_sign(&kick.id);
         let program = command.command.first().cloned().unwrap_or_default();
-        let process =
-            self.ports.processes.launch(launch, ended).map_err(|error| not_started(&program, &error.to_string()))?;
-        self.turn = Some((kick.id.clone(), process.clone()));
-        let running = RunningTurn {
-            kick: kick.id.clone(),
-            session: kick.session.clone(),
-            process: process.clone(),
-            since: self.now(),
-        };
-        if let Err(error) = self.ports.state.save_turn(Some(&running)) {
-            tracing::warn!(%error, "the running turn could not be kept: a restart would not find it");
-        }
-        Ok(process)
+        self.ports
+            .runs
+            .start(&Order { turn, launch }, call)
+            .map_err(|error| format!("`{program}` cannot be started: {error}"))
     }
 
-    pub(super) fn turn_over(&mut self, kick: KickId, outcome: TurnOutcome) {
-        if self.turn.as_ref().is_some_and(|(running, _)| *running == kick) {
-            self.turn = None;
-            self.adopted_until = None;
-        }
-        let _ = self.ports.state.save_turn(None);
-        let _ = self.ports.state.remove_kick(&kick);
-        self.tell(Event::TurnEnded { kick, outcome, jitter: jitter() });
+    /// Puts what a turn's supervisor shows into the inbox.
+    pub(super) fn on_sign(&self, kick: &KickId) -> OnSign {
+        let (mail, kick) = (self.mail.clone(), kick.clone());
+        Box::new(move |sign| drop(mail.send(Message::Turn(kick.clone(), sign))))
     }
 
-    /// Ends an adopted turn that has run for longer than a turn may: the daemon that kept its time is gone. Its end is
-    /// seen like any other.
-    pub(super) fn end_overdue_turn(&mut self) {
-        let now = self.now();
-        if self.adopted_until.take_if(|until| *until <= now).is_some()
-            && let Some((kick, process)) = &self.turn
-        {
-            tracing::warn!(kick = %kick.0, "an adopted turn ran longer than [orchestrator] turn_timeout; it is ended");
-            self.ports.processes.end_group(process, GRACE);
+    pub(super) fn turn_shown(&mut self, kick: KickId, sign: Sign) {
+        match sign {
+            Sign::Started(process) => self.tell(Event::TurnStarted { kick, process }),
+            Sign::Ended(end) => self.turn_over(&kick, &end),
         }
     }
 
-    /// Ends the running turn's process group: a stopping daemon leaves no Orchestrator behind that nobody owns.
-    pub(super) fn end_turn(&mut self) {
-        if let Some((kick, process)) = self.turn.take() {
-            self.ports.processes.end_group(&process, GRACE);
-            let _ = self.ports.state.save_turn(None);
-            let _ = self.ports.state.remove_kick(&kick);
+    fn turn_over(&mut self, kick: &KickId, end: &End) {
+        fault::point("before", "turn-over");
+        let outcome = outcome(end);
+        self.failed_deliveries += u64::from(matches!(outcome, TurnOutcome::NotDelivered(_)));
+        let _ = self.ports.state.remove_kick(kick);
+        // Before the end, so that what follows from that waits for it.
+        if let Some(until) = limited_until(end, self.now()) {
+            self.tell(Event::RateLimited(until));
+        }
+        fault::point("before", "judged");
+        self.tell(Event::TurnEnded { kick: kick.clone(), outcome, jitter: jitter() });
+        fault::point("before", "forget");
+        self.forget_run(kick);
+    }
+
+    /// Last of all: as long as a run is not forgotten, the next daemon takes its end in.
+    pub(super) fn forget_run(&self, kick: &KickId) {
+        if let Err(error) = self.ports.runs.forget(kick) {
+            tracing::warn!(kick = %kick.0, %error, "the files of an ended run could not be removed");
         }
     }
 }
 
-/// Names the program, unless the error does.
-fn not_started(program: &str, error: &str) -> String {
-    let name = format!("`{program}`");
-    if error.contains(&name) { error.to_owned() } else { format!("{name} cannot be started: {error}") }
+/// What former daemons left of their turns.
+#[derive(Default)]
+pub(super) struct FormerTurns {
+    /// The one that goes on.
+    pub(super) running: Option<RunningTurn>,
+    /// Those that ended, and whose end nobody has taken in.
+    pub(super) ended: Vec<EndedTurn>,
+    /// Those that are over and done with.
+    pub(super) over: Vec<KickId>,
 }
 
-fn outcome(how: &Launched) -> TurnOutcome {
-    match how {
-        Launched::Exited(0) => TurnOutcome::Succeeded,
-        Launched::Exited(code) => TurnOutcome::Failed(format!("exit code {code}")),
-        Launched::Signalled(signal) => TurnOutcome::Failed(format!("ended by signal {signal}")),
-        Launched::TimedOut => TurnOutcome::Failed("ran longer than [orchestrator] turn_timeout; ended".into()),
-        Launched::Stalled => TurnOutcome::Failed("wrote nothing for [orchestrator] stall_timeout; ended".into()),
+impl FormerTurns {
+    pub(super) fn find(ports: &Ports, history: &History, now: Timestamp) -> Self {
+        let found = ports.runs.found().unwrap_or_else(|error| {
+            tracing::error!(%error, "runs of a former daemon cannot be looked for; none is adopted");
+            Vec::new()
+        });
+        let mut former = Self::default();
+        for Found { turn, standing } in found {
+            match standing {
+                // There is one turn at a time, so there is one at most. Were there two, the newer is the session's.
+                Standing::Running => former.running = Some(turn),
+                Standing::NeverBegan => former.over.push(turn.kick),
+                Standing::Ended(end) => {
+                    former.over.push(turn.kick.clone());
+                    if !is_recorded(history, &turn.kick) {
+                        let rate_limited_until = limited_until(&end, now);
+                        let outcome = outcome(&end);
+                        let RunningTurn { kick, since, .. } = turn;
+                        former.ended.push(EndedTurn {
+                            kick,
+                            since,
+                            at: end.at,
+                            outcome,
+                            rate_limited_until,
+                            jitter: jitter(),
+                        });
+                    }
+                }
+            }
+        }
+        if former.running.is_none() {
+            ports.runs.tidy();
+        }
+        former
+    }
+}
+
+/// Whether the history has the turn's end already: the daemon that wrote it was killed before it forgot the run.
+fn is_recorded(history: &History, kick: &KickId) -> bool {
+    let query = Query { newest: Some(RECENT), ..Query::default() };
+    let records = history.records(&query).unwrap_or_default();
+    records.iter().any(|stored| {
+        stored.record.kind == RecordKind::TurnEnded && stored.record.data.get("kick") == Some(&kick.0.clone().into())
+    })
+}
+
+/// A clock that was set back since must not make the wait longer.
+fn limited_until(end: &End, now: Timestamp) -> Option<Timestamp> {
+    let wait = TimeDelta::from_std(end.rate_limited?).ok()?;
+    end.at.min(now).checked_add_signed(wait)
+}
+
+fn outcome(end: &End) -> TurnOutcome {
+    let limited = if end.rate_limited.is_some() { " (rate limited)" } else { "" };
+    match &end.how {
+        // Whoever ran into a limit did not come to look at what was handed over: it is offered again.
+        How::Exited(0) if end.rate_limited.is_some() => TurnOutcome::Failed("rate limited".into()),
+        How::Exited(0) => TurnOutcome::Succeeded,
+        How::Exited(code) => TurnOutcome::Failed(format!("exit code {code}{limited}")),
+        How::Signalled(signal) => TurnOutcome::Failed(format!("ended by signal {signal}{limited}")),
+        How::TimedOut => TurnOutcome::Failed("ran longer than [orchestrator] turn_timeout; ended".into()),
+        How::Stalled => TurnOutcome::Failed("wrote nothing for [orchestrator] stall_timeout; ended".into()),
+        // Whoever asked for it knows; it says nothing of the Orchestrator.
+        How::Asked => TurnOutcome::Unknown,
+        How::NotStarted(why) => TurnOutcome::NotDelivered(why.clone()),
+        How::SupervisorLost => TurnOutcome::Failed("its supervisor was killed, and it with it".into()),
     }
 }
 
 /// Spreads retries of several workspaces: the time of day's smallest digits are as good as any other draw here.
-fn jitter() -> u16 {
+pub(super) fn jitter() -> u16 {
     let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     u16::try_from(nanos % 1000).unwrap_or(0)
 }

@@ -4,11 +4,13 @@
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
 mod history;
+mod kept;
 mod launch;
 mod obstacle;
 mod operation;
 mod perform;
 mod run;
+mod sessions;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -23,16 +25,19 @@ use std::time::Duration;
 pub use history::History;
 pub use operation::{Reread, Settings};
 pub use run::Stop;
+pub use sessions::Line;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, KickId, Orders, Record, TurnOutcome};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
 use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
 use crate::domain::obstruction::Obstruction;
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::{MainWorktree, Notices, Processes, StateFolder, Tickets};
+use crate::ports::runs::Sign;
+use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -46,8 +51,12 @@ pub enum Message {
     Compared(Result<Differences, String>),
     /// A role Pod's process ended.
     PodEnded(PodId),
-    /// The turn's process ended.
-    TurnEnded(KickId, TurnOutcome),
+    /// The turn's supervisor showed something: its process, its end.
+    Turn(KickId, Sign),
+    /// A session's process ended.
+    SessionEnded(ProcessIdentity),
+    /// The `wake` commands have ended; why they failed, if they did.
+    WakeEnded(u64, Option<String>),
     /// A face wants to read or change something.
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// A probe of the main worktree that took long has its answer.
@@ -64,8 +73,12 @@ pub struct Ports {
     pub tickets: Arc<dyn Tickets>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
+    /// Runs of programs.
+    pub runs: Arc<dyn Runs>,
     /// Git.
     pub worktree: Arc<dyn MainWorktree>,
+    /// What wakes a session.
+    pub waker: Arc<dyn Waker>,
     /// What survives.
     pub state: Arc<dyn StateFolder>,
     /// The current time.
@@ -87,6 +100,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Ends the group after this long without output.
     pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
 }
 
 /// Where this host stands, for `status`.
@@ -116,10 +131,15 @@ pub struct Host {
     obstruction: Option<Obstruction>,
     put_off: BTreeSet<PathBuf>,
     put_off_stamps: Vec<crate::domain::engine::Effect>,
+    /// Stamps that found a ticket held by another process are not tried again before this time.
+    stamps_at: Option<Timestamp>,
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
-    turn: Option<(KickId, ProcessIdentity)>,
-    /// Until when an adopted turn may run: nobody else keeps its time.
-    adopted_until: Option<Timestamp>,
+    /// The list that the contact in hand is answered with.
+    handed_over: Option<Kick>,
+    /// Where a session reads lines, with its id.
+    stream: Option<(String, Line)>,
+    /// When to look again at what writes displaced.
+    review_at: Option<Timestamp>,
     history: History,
     settings: Settings,
     reread: Reread,

@@ -76,7 +76,9 @@ impl Host {
                 self.tell(event);
             }
         }
-        if self.obstruction.is_none() {
+        let now = self.now();
+        if self.obstruction.is_none() && self.stamps_at.is_none_or(|at| at <= now) {
+            self.stamps_at = None;
             let stamps = std::mem::take(&mut self.put_off_stamps);
             let mut events = std::collections::VecDeque::new();
             self.perform_all(stamps, &mut events);

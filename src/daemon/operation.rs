@@ -8,6 +8,7 @@ use super::{Command, Host, Message, Stop};
 use crate::domain::engine::{Event, Reach, Record, RecordKind, Reload};
 use crate::domain::ledger::Paused;
 use crate::domain::policy::Policy;
+use crate::ports::Wake;
 
 /// The settings as a daemon acts on them.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Settings {
     pub reach: Reach,
     /// How it is run.
     pub command: Option<Command>,
+    /// What wakes an Orchestrator that registers itself, if anything does.
+    pub wake: Option<Wake>,
     /// What is in the way by them: an untrusted command, say.
     pub obstacles: Vec<String>,
     /// All settings, each with its value as it would be written.

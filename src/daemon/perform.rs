@@ -4,11 +4,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread;
 
+use chrono::TimeDelta;
+
 use super::{Host, Message};
-use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, TurnOutcome};
+use crate::adapters::fault;
+use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, Stamp};
 use crate::domain::lifecycle::queue_stamp;
 use crate::domain::policy::DirtyGate;
-use crate::ports::EditError;
+use crate::ports::{EditError, Reviewing};
+
+/// How soon a ticket is tried again that another process was just writing.
+const STAMP_AGAIN: TimeDelta = TimeDelta::seconds(4);
 
 impl Host {
     pub(super) fn perform_all(&mut self, effects: Vec<Effect>, events: &mut VecDeque<Event>) {
@@ -19,7 +25,9 @@ impl Host {
         // Without a daemon nobody is kicked anyway: that it would not be is no history.
         let of_interest = |record: &Record| self.resident || record.kind != RecordKind::KickSuppressed;
         let records: Vec<Record> = records.into_iter().filter(of_interest).collect();
+        fault::point("before", "record");
         self.append(records);
+        fault::point("after", "record");
         for effect in rest {
             self.perform(effect, events);
         }
@@ -30,6 +38,13 @@ impl Host {
         if !self.resident {
             return;
         }
+        let name = name(&effect);
+        fault::point("before", name);
+        self.carry_out(effect, events);
+        fault::point("after", name);
+    }
+
+    fn carry_out(&mut self, effect: Effect, events: &mut VecDeque<Event>) {
         match effect {
             Effect::Read(paths) => self.read(paths, events),
             Effect::ReadAll => self.read_all(events),
@@ -39,6 +54,10 @@ impl Host {
             Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
+            Effect::HandOver(kick) => self.hand_over(kick, events),
+            Effect::Wake(number) => self.wake(number),
+            Effect::WatchSession(process) => self.watch_session(process),
+            Effect::SaveSession(session) => self.keep_session(session.as_ref()),
             Effect::WatchPod(id, process) => {
                 let mail = self.mail.clone();
                 self.ports.processes.when_ended(
@@ -48,15 +67,9 @@ impl Host {
                     }),
                 );
             }
-            Effect::WatchTurn(kick, process) => {
-                self.turn = Some((kick.clone(), process.clone()));
-                let mail = self.mail.clone();
-                self.ports.processes.when_ended(
-                    &process,
-                    Box::new(move || {
-                        let _ = mail.send(Message::TurnEnded(kick, TurnOutcome::Unknown));
-                    }),
-                );
+            Effect::WatchTurn(kick) => {
+                let call = self.on_sign(&kick);
+                self.ports.runs.watch(&kick, call);
             }
             Effect::Record(record) => self.append(vec![record]),
             Effect::SaveLedger(ledger) => {
@@ -79,8 +92,12 @@ impl Host {
         if self.reading_is_put_off(&paths) {
             return;
         }
-        let entries = paths.into_iter().map(|path| (path.clone(), self.ports.tickets.read(&path))).collect();
+        for path in &paths {
+            tracing::debug!(path = %path.display(), "a ticket file is read");
+        }
+        let entries = paths.iter().map(|path| (path.clone(), self.ports.tickets.read(path))).collect();
         events.push_back(Event::FilesRead { entries, full: false });
+        self.review(Reviewing::Paths(&paths), events);
     }
 
     fn read_all(&mut self, events: &mut VecDeque<Event>) {
@@ -92,6 +109,7 @@ impl Host {
             Ok(entries) => {
                 self.folder_trouble = None;
                 events.push_back(Event::FilesRead { entries, full: true });
+                self.review(Reviewing::Everything, events);
             }
             // The folder itself is gone or unreadable: what was known stays until it can be read again.
             Err(error) => {
@@ -121,12 +139,22 @@ impl Host {
             self.put_off_stamps.push(effect);
             return;
         }
-        let Effect::StampQueued { path, by, since, always } = effect else { return };
+        let Effect::StampQueued { path, by, since, always, insist } = effect.clone() else { return };
+        if !insist && let Some(mark) = self.ports.tickets.editor_on(&path) {
+            let stamp = Stamp { path, by, since, always };
+            return events.push_back(Event::EditorSeen { stamp, mark });
+        }
         let now = self.now();
-        let result = self.ports.tickets.edit(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
+        let result = self.ports.tickets.stamp(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
+        self.review_soon();
         match result {
             Ok((_, ticket)) => events.push_back(Event::TicketWritten { ticket, by: Actor::Daemon }),
             Err(EditError::Absent(_)) => {}
+            // Another process is just writing it.
+            Err(EditError::Refused(refusal)) if refusal.passing => {
+                self.stamps_at = Some(now + STAMP_AGAIN);
+                self.put_off_stamps.push(effect);
+            }
             Err(error) => {
                 let id = match self.engine.backlog().at(&path) {
                     Some(crate::ports::Entry::Ticket(ticket)) => ticket.id.clone(),
@@ -170,5 +198,29 @@ impl Host {
             _ => true,
         });
         reported
+    }
+}
+
+/// What an effect is called at the fault points around it.
+fn name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Read(_) => "read",
+        Effect::ReadAll => "read-all",
+        Effect::Compare => "compare",
+        Effect::DoubtWatcher => "doubt-watcher",
+        Effect::StampQueued { .. } => "stamp",
+        Effect::Probe => "probe",
+        Effect::Refresh { .. } => "refresh",
+        Effect::Launch(_) => "launch",
+        Effect::HandOver(_) => "hand-over",
+        Effect::Wake(_) => "wake",
+        Effect::WatchSession(_) => "watch-session",
+        Effect::SaveSession(_) => "save-session",
+        Effect::WatchPod(..) => "watch-pod",
+        Effect::WatchTurn(_) => "watch-turn",
+        Effect::Record(_) => "record",
+        Effect::SaveLedger(_) => "save-ledger",
+        Effect::SaveSeen(_) => "save-seen",
+        Effect::SavePods(_) => "save-pods",
     }
 }

@@ -35,7 +35,7 @@ struct Hints {
 }
 
 impl Host {
-    /// Runs until told to stop. Finishes the message in hand, ends the turn's process group, and returns why.
+    /// Runs until told to stop. Finishes the message in hand, leaves a running turn to the next daemon, and returns why.
     pub fn run(&mut self) -> Stop {
         loop {
             if self.waiting.is_empty() {
@@ -51,7 +51,7 @@ impl Host {
                 return why;
             }
             self.resume_put_off();
-            self.end_overdue_turn();
+            self.review_if_due();
             let now = self.now();
             self.history.retry(now);
             self.tell_listeners();
@@ -63,7 +63,7 @@ impl Host {
     }
 
     fn sleep(&self) -> Duration {
-        let due = self.engine.next_wake().into_iter().chain(self.adopted_until).chain(self.history.retry_at()).min();
+        let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).chain(self.review_at).min();
         let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))
@@ -85,7 +85,9 @@ impl Host {
             Message::Stop(why) => return Some(why),
             Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
-            Message::TurnEnded(kick, outcome) => self.turn_over(kick, outcome),
+            Message::Turn(kick, sign) => self.turn_shown(kick, sign),
+            Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
+            Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
             Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
             Message::Reload => {
@@ -125,9 +127,6 @@ impl Host {
     }
 
     pub(super) fn finish(&mut self, why: Stop) {
-        if why == Stop::Asked {
-            self.end_turn();
-        }
         let at = self.now();
         let data = json!({"why": match why {
             Stop::Asked => "asked to",

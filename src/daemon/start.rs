@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use super::launch::FormerTurns;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
-use chrono::TimeDelta;
-
-use crate::domain::engine::{Engine, Event, Reach, RunningTurn, Start};
+use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
-use crate::ports::Entry;
+use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
 pub struct Beginning {
@@ -44,13 +43,11 @@ impl Host {
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
-        let adopted = running_turn(&ports);
-        if let Err(error) = ports.state.forget_kicks(adopted.as_ref().map(|turn| &turn.kick)) {
+        let former = FormerTurns::find(&ports, &history, now);
+        if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
-        let Settings { policy, reach, command, .. } = beginning.settings.clone();
-        let timeout = command.as_ref().and_then(|command| TimeDelta::from_std(command.timeout).ok());
-        let adopted_until = adopted.as_ref().zip(timeout).map(|(turn, timeout)| turn.since + timeout);
+        let Settings { policy, reach, .. } = beginning.settings.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
@@ -60,7 +57,8 @@ impl Host {
             recorded_at: recorded.as_ref().map(|r| r.at),
             recorded: recorded.map(|r| r.seen),
             ledger,
-            adopted,
+            adopted: former.running,
+            ended_turns: former.ended,
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
@@ -70,8 +68,12 @@ impl Host {
         let mut host = Self::new(ports, history, beginning, (mail, inbox));
         host.resident = true;
         host.about = about;
-        host.adopted_until = adopted_until;
         host.tell(Event::Started(Box::new(start)));
+        for kick in &former.over {
+            host.forget_run(kick);
+        }
+        host.find_session();
+        host.tell_review(Reviewing::Everything);
         Ok(host)
     }
 
@@ -94,6 +96,7 @@ impl Host {
             recorded_at: None,
             ledger: crate::domain::ledger::SavedLedger::default(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods,
             ended_pods,
             editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
@@ -131,8 +134,10 @@ impl Host {
             put_off: BTreeSet::new(),
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
-            turn: None,
-            adopted_until: None,
+            handed_over: None,
+            stream: None,
+            review_at: None,
+            stamps_at: None,
             history,
             folder_trouble: None,
             failed_deliveries: 0,
@@ -145,17 +150,6 @@ impl Host {
 
 fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
-}
-
-/// The turn of a former daemon, if exactly its process is still alive.
-fn running_turn(ports: &Ports) -> Option<RunningTurn> {
-    match ports.state.turn() {
-        Ok(turn) => turn.filter(|turn| ports.processes.is_alive(&turn.process)),
-        Err(error) => {
-            tracing::warn!(%error, "the record of a running turn cannot be read; none is adopted");
-            None
-        }
-    }
 }
 
 /// The registered Pods: those whose processes are still alive, and the others.

@@ -264,6 +264,7 @@ impl Host {
     }
 
     fn written(&mut self, ticket: Ticket, by: Actor) {
+        self.review_soon();
         self.tell(Event::TicketWritten { ticket, by });
     }
 }

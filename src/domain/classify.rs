@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
-use super::ticket::{State, Ticket, Timestamp};
+use super::ticket::{State, Ticket, TicketId, Timestamp};
 use super::workset::{Note, WorkSet};
 
 /// The four classes. A ticket that is neither queued nor in progress has none.
@@ -172,7 +172,7 @@ fn queued(note: Option<&Note>) -> Classified {
 }
 
 fn inprogress(ticket: &Ticket, note: Option<&Note>, facts: &Facts, now: Timestamp) -> Classified {
-    let mut evidence = under_way(ticket, note, facts, now);
+    let mut evidence = under_way(&ticket.id, note, facts, now);
     let class = if evidence.is_empty() { Class::ActionableInprogress } else { Class::ActiveInprogress };
     if class == Class::ActionableInprogress {
         evidence = left_behind(ticket, note, facts, now);
@@ -186,19 +186,19 @@ fn inprogress(ticket: &Ticket, note: Option<&Note>, facts: &Facts, now: Timestam
     Classified { class, evidence }
 }
 
-/// What shows that a delegated step is under way.
-fn under_way(ticket: &Ticket, note: Option<&Note>, facts: &Facts, now: Timestamp) -> Vec<Evidence> {
+/// What shows that a delegated step is under way on a ticket, whatever its state.
+pub fn under_way(id: &TicketId, note: Option<&Note>, facts: &Facts, now: Timestamp) -> Vec<Evidence> {
     let mut evidence = Vec::new();
-    if let Some(claim) = facts.claims.get(&ticket.id)
+    if let Some(claim) = facts.claims.get(id)
         && claim.role != ORCHESTRATOR
         && claim.fresh_for_others(now)
     {
         evidence.push(Evidence::FreshClaim { worker: claim.worker.clone(), until: claim.expires() });
     }
-    for pod in facts.pods_on(&ticket.id).filter(|pod| pod.role != ORCHESTRATOR) {
+    for pod in facts.pods_on(id).filter(|pod| pod.role != ORCHESTRATOR) {
         evidence.push(Evidence::LivePod { role: pod.role.clone(), pid: pod.process.pid });
     }
-    if let Some(pid) = facts.worktrees.get(&ticket.id).and_then(|w| w.live_process) {
+    if let Some(pid) = facts.worktrees.get(id).and_then(|w| w.live_process) {
         evidence.push(Evidence::ProcessInWorktree { pid });
     }
     if let Some(awaited) = note.and_then(|n| n.awaited.as_ref())

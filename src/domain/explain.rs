@@ -3,7 +3,7 @@
 //! Must not know: how it is printed. Promise 3 of DESIGN.md.
 
 use super::classify::{Class, clock};
-use super::engine::{Engine, LastDecision, Orchestrator, Reach, Row};
+use super::engine::{Engine, LastDecision, Orchestrator, Row, Session};
 use super::facts::Dirty;
 use super::gates::dirty_evidence;
 use super::policy::DirtyGate;
@@ -16,7 +16,9 @@ pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
     class(row, &mut lines);
     gates(engine, row, &mut lines);
     notes(row, &mut lines);
-    lines.extend(engine.saved_over(&row.ticket.id).map(|what| format!("Beware: {what}.")));
+    let beware = [engine.saved_over(&row.ticket.id), engine.set_aside(&row.ticket.id)];
+    lines.extend(beware.into_iter().flatten().map(|what| format!("Beware: {what}.")));
+    lines.extend(engine.polite_wait(&row.ticket.id).map(|wait| format!("{wait}.")));
     next(engine, row, now, &mut lines);
     for problem in &row.ticket.problems {
         let place = if problem.line > 0 { format!("line {}: ", problem.line) } else { String::new() };
@@ -100,7 +102,7 @@ fn notes(row: &Row<'_>, lines: &mut Vec<String>) {
 fn next(engine: &Engine, row: &Row<'_>, now: Timestamp, lines: &mut Vec<String>) {
     let Some(class) = row.class.as_ref().map(|c| c.class) else { return };
     let summary = engine.summary(now);
-    if let Reach::No(why) = summary.reach {
+    if let Some(why) = summary.absence {
         lines.push(format!("Nobody is kicked for it: {why}."));
         return;
     }
@@ -125,12 +127,36 @@ fn next(engine: &Engine, row: &Row<'_>, now: Timestamp, lines: &mut Vec<String>)
     }
     match summary.orchestrator {
         Orchestrator::Busy(turn) => {
-            lines.push(format!("The Orchestrator is at work since {} (kick {}).", clock(turn.since), turn.kick.0));
+            let kick = turn.kick.as_ref().map(|kick| format!(" (kick {})", kick.0)).unwrap_or_default();
+            lines.push(format!("The Orchestrator is at work since {}{kick}.", clock(turn.since)));
         }
         Orchestrator::Preparing { .. } => lines.push("A kick is being prepared.".into()),
         Orchestrator::Idle { since } => lines.push(format!("The Orchestrator is idle since {}.", clock(*since))),
     }
+    lines.extend(summary.live.into_iter().flat_map(|session| reached(session, engine.policy().session.can_wake)));
     lines.extend(summary.last_decision.map(last));
+}
+
+/// How an Orchestrator that registers itself is reached just now: a sentence for each thing that is in the way.
+pub fn reached(session: &Session, can_wake: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if session.silent {
+        lines.push(format!("Its session is busy, and silent since {}.", clock(session.heard)));
+    }
+    if let Some(pending) = &session.pending {
+        let causes: Vec<_> = pending.causes.iter().map(|c| c.as_str()).collect();
+        let how = if can_wake { "it is woken for it" } else { "no [orchestrator] wake is in effect" };
+        lines.push(format!(
+            "A kick is pending since {} ({}): it is handed over at the session's next prompt or stop; {how}.",
+            clock(pending.since),
+            causes.join(", ")
+        ));
+    }
+    if let Some((why, at)) = session.waking.failed.as_ref().filter(|_| session.waking.failures > 0) {
+        let times = session.waking.failures;
+        lines.push(format!("Waking it failed at {}: {why} ({times} in a row).", clock(*at)));
+    }
+    lines
 }
 
 /// The last decision in a sentence.

@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod lifecycle;
 pub mod obstruction;
 pub mod policy;
+pub mod rate_limit;
 pub mod refusal;
 pub mod remarks;
 #[cfg(test)]

@@ -90,6 +90,36 @@ impl DirtyGate {
     }
 }
 
+/// How long things may take with an Orchestrator that registers itself (DESIGN.md 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionPolicy {
+    /// How long a turn may be without any sign of life before it counts as silent.
+    pub busy_max: TimeDelta,
+    /// Whether there are commands that wake it, and they may run.
+    pub can_wake: bool,
+    /// How long a rate limit is waited for where nobody says how long it holds.
+    pub rate_limit_wait: TimeDelta,
+}
+
+impl Default for SessionPolicy {
+    fn default() -> Self {
+        Self { busy_max: TimeDelta::minutes(30), can_wake: false, rate_limit_wait: TimeDelta::minutes(15) }
+    }
+}
+
+/// How yoi writes files of its own accord (DESIGN.md 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WritePolicy {
+    /// How long its stamps and labels wait at most for an editor that has the file open.
+    pub polite_max: TimeDelta,
+}
+
+impl Default for WritePolicy {
+    fn default() -> Self {
+        Self { polite_max: TimeDelta::minutes(10) }
+    }
+}
+
 /// All settings the core needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -101,6 +131,10 @@ pub struct Policy {
     pub capacity: Capacity,
     /// The dirty-workspace gate.
     pub dirty_workspace: DirtyGate,
+    /// How yoi writes files of its own accord.
+    pub writes: WritePolicy,
     /// How often all files are compared with what was last read of them; None: never.
     pub verify_every: Option<TimeDelta>,
+    /// An Orchestrator that registers itself.
+    pub session: SessionPolicy,
 }

@@ -15,7 +15,7 @@ use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
 
 use crate::api::failure::Failure;
-use crate::api::request::Request;
+use crate::api::request::{Request, SessionRequest};
 
 /// How long a daemon may take to answer at all before it counts as stuck (DESIGN.md 8).
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,22 +67,38 @@ impl Client {
     }
 
     /// Streams the history from `after` on, a JSON text a record, until `line` returns false or the daemon ends.
-    pub fn follow(
-        &mut self,
-        after: i64,
-        ticket: Option<&str>,
-        mut line: impl FnMut(&str) -> bool,
-    ) -> Result<(), Failure> {
+    pub fn follow(&mut self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         let ticket = ticket.map(|id| format!("&ticket={}", encode(id))).unwrap_or_default();
         let request = self.request("GET", &format!("/api/events?after={after}{ticket}"), String::new())?;
+        self.stream(request, line).map(drop)
+    }
+
+    /// Registers a session and streams its kicks, a JSON text each, until `line` returns false, the session is gone or
+    /// the daemon ends: then it says false.
+    pub fn watch(&mut self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
+        self.check()?;
+        let body = serde_json::to_string(session).map_err(|error| Failure::failed(format!("the request: {error}")))?;
+        let request = self.request("POST", "/api/orchestrator/watch", body)?;
+        self.stream(request, line)
+    }
+
+    /// False where it broke off.
+    fn stream(
+        &mut self,
+        request: HttpRequest<Full<Bytes>>,
+        mut line: impl FnMut(&str) -> bool,
+    ) -> Result<bool, Failure> {
         let socket = self.socket.clone();
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
             let mut response = send(sender, &socket, request).await?;
+            if response.status() != StatusCode::OK {
+                return read::<IgnoredAny>(&socket, response).await.map(|_| true);
+            }
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
                 // A daemon that ends breaks the stream off.
-                let Ok(frame) = frame else { break };
+                let Ok(frame) = frame else { return Ok(false) };
                 let Some(data) = frame.data_ref() else { continue };
                 rest.extend_from_slice(data);
                 while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -90,11 +106,11 @@ impl Client {
                     if let Some(json) = text.strip_prefix("data: ")
                         && !line(json.trim_end())
                     {
-                        return Ok(());
+                        return Ok(true);
                     }
                 }
             }
-            Ok(())
+            Ok(true)
         })
     }
 

@@ -22,7 +22,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::api;
 use crate::api::failure::{Failure, FailureKind};
-use crate::api::request::{Caller, HookRequest, Request};
+use crate::api::request::{Caller, HookRequest, Request, SessionRequest};
 use crate::daemon::{Host, Message, Stop};
 use crate::domain::ticket::TicketId;
 use crate::ports::Query;
@@ -51,6 +51,7 @@ pub async fn serve(
         .route("/api/requests", post(requests))
         .route("/api/lifecycle/{boundary}", post(lifecycle))
         .route("/api/events", get(events))
+        .route("/api/orchestrator/watch", post(watch_kicks))
         .route("/api/stop", post(stop))
         .layer(Extension(measure))
         .with_state(mail);
@@ -142,6 +143,33 @@ async fn stop(State(mail): State<Sender<Message>>) -> Response {
         Ok(()) => Ok(json!({"version": 1, "pid": std::process::id()})),
         Err(_) => Err(Failure { kind: FailureKind::Failed, ..Failure::failed("the daemon is stopping already") }),
     })
+}
+
+/// A session that reads its kicks as Server-Sent Events. It is gone when its reader is, and its reader is let go when the
+/// session is gone.
+async fn watch_kicks(State(mail): State<Sender<Message>>, body: Json<SessionRequest>) -> Response {
+    let Json(request) = body;
+    let (lines, stream) = mpsc::channel(CHUNK);
+    // Dropped with the line that the host holds.
+    let (held, let_go) = oneshot::channel::<std::convert::Infallible>();
+    let lines_of_host = lines.clone();
+    let line = Box::new(move |text: String| {
+        let _ = &held;
+        lines_of_host.try_send(SseEvent::default().data(text)).is_ok()
+    });
+    let report = match visit(&mail, move |host| api::watch(host, request, line)).await.and_then(|result| result) {
+        Ok(report) => report,
+        Err(failure) => return answer(Err(failure)),
+    };
+    tokio::spawn(async move {
+        tokio::select! {
+            () = lines.closed() => {}
+            _ = let_go => {}
+        }
+        let _ = visit(&mail, move |host| host.close_stream(report)).await;
+    });
+    let stream = ReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
+    Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
 }
 
 /// Which part of the history is streamed.

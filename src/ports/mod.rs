@@ -5,15 +5,19 @@
 pub mod acceptance;
 pub mod notices;
 pub mod processes;
+pub mod runs;
 pub mod state_folder;
 pub mod store;
 pub mod tickets;
+pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
 pub use notices::{Lag, Notices, Noticing};
-pub use processes::{Launch, Launched, Processes};
+pub use processes::Processes;
+pub use runs::{Launch, Runs};
 pub use state_folder::{Held, StateFolder};
 pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
+pub use waker::{Wake, Waker, Woken};
 pub use worktree::{MainWorktree, Obstacle};

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::engine::{KickId, SavedSession};
 use crate::domain::facts::Pod;
 
 /// A held kernel lock; let go when dropped.
@@ -19,11 +19,11 @@ pub trait StateFolder: Send + Sync {
     /// Keeps the register.
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()>;
 
-    /// The turn that was running when last kept.
-    fn turn(&self) -> io::Result<Option<RunningTurn>>;
+    /// The Orchestrator's session as last kept.
+    fn session(&self) -> io::Result<Option<SavedSession>>;
 
-    /// Keeps the running turn; None when none is.
-    fn save_turn(&self, turn: Option<&RunningTurn>) -> io::Result<()>;
+    /// Keeps it; None where there is none.
+    fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()>;
 
     /// Writes the work list of a kick as JSON; removed after the turn.
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf>;

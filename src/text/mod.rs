@@ -6,6 +6,7 @@
 //!
 //! Must not know: files (bytes are arguments), processes, the current time.
 
+pub mod agent_hook;
 pub mod crosscheck;
 pub mod document;
 pub mod draft;

@@ -24,9 +24,8 @@ fn links_in_the_state_folder_lead_yoi_nowhere() {
     let stage = Stage::new();
     let before = precious(&stage);
     stage.ticket("a", "queued", "");
-    stage.done("doctor");
-    let folder = stage.bench.path("work/.git/yoi");
-    for name in ["turns", "kicks", "locks"] {
+    let folder = stage.bench.folder("work/.git/yoi");
+    for name in ["turns", "kicks", "locks", "runs"] {
         symlink(stage.bench.path("precious"), folder.join(name)).unwrap();
     }
     let refused = stage.yoi("set a k=v");
@@ -51,9 +50,8 @@ fn links_in_the_state_folder_lead_yoi_nowhere() {
 fn pipes_in_the_state_folder_hold_nobody_up() {
     let stage = Stage::new();
     stage.ticket("a", "queued", "");
-    stage.done("doctor");
-    let folder = stage.bench.path("work/.git/yoi");
-    for name in ["pods.json", "turn.json", "accept.lock"] {
+    let folder = stage.bench.folder("work/.git/yoi");
+    for name in ["pods.json", "accept.lock"] {
         let _ = fs::remove_file(folder.join(name));
         mknodat(CWD, folder.join(name), FileType::Fifo, Mode::RWXU, 0).unwrap();
     }

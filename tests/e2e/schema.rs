@@ -92,6 +92,7 @@ fn every_answer_is_as_the_schema_says() {
     with_a_daemon(&mut checks, &stage);
     checks.run(&stage, "down", "");
     checks.run(&stage, "down", "");
+    with_a_session(&mut checks);
     assert_eq!(checks.done, commands_with_json(&stage.bench), "each command that takes --json is checked here");
 }
 
@@ -151,6 +152,22 @@ fn with_a_daemon(checks: &mut Checks, stage: &Stage) {
     ] {
         checks.run(stage, command, rest);
     }
+}
+
+/// An Orchestrator that registers itself.
+fn with_a_session(checks: &mut Checks) {
+    let stage = Stage::new();
+    stage.bench.write("work/.yoi/config.toml", "[dispatch]\nmode = \"orchestrated\"\n");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    checks.run(&stage, "orchestrator attach", "--session s");
+    let pid = std::process::id();
+    let list = checks.run(&stage, "hook", &format!("busy --take-list --session s --pid {pid}"));
+    assert_eq!(list["kick"]["items"][0]["id"], "a", "{list:#}");
+    checks.run(&stage, "hook", "gone --session s");
+    checks.run(&stage, "orchestrator reset", "");
+    let status = checks.run(&stage, "status", "");
+    assert!(status["delivery"].is_string(), "{status:#}");
 }
 
 #[test]

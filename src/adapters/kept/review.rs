@@ -108,7 +108,7 @@ impl Journal {
     /// Looks at everything that was displaced, and at what became of acknowledged changes. The caller holds the ticket's
     /// lock.
     pub fn review(&mut self, looking: &Looking) -> Reviewed {
-        let mut reviewed = Reviewed { found: std::mem::take(&mut self.found), again_in: None };
+        let mut reviewed = Reviewed { found: self.take_found(), again_in: None };
         let there: Vec<(String, PathBuf)> =
             self.entries.iter().filter_map(|e| Some((e.made.name.clone(), self.locate(e)?))).collect();
         let mut surplus = there.len().saturating_sub(MOST);
@@ -205,6 +205,7 @@ impl Journal {
         match judge(&self.made(), name, bytes, &current) {
             Later::AlreadyThere => self.dealt_with(name, look),
             Later::Merge(text, edits) => {
+                self.meet(bytes, Some(name));
                 if swap::replace(self, name, (bytes, &current, &text), edits)? {
                     self.came_out(name, look);
                     reviewed.found.push(Found::Merged);
@@ -246,18 +247,31 @@ impl Journal {
     }
 
     fn look_for_lost(&mut self, reviewed: &mut Reviewed) {
-        let current = files::read(&self.file).ok();
-        let lost = current.and_then(|current| saved_over(&self.made(), &current));
-        let news = lost.is_some();
-        if let Some(SavedOver { names, at, keys, own }) = lost {
-            let keys: Vec<String> = keys.into_iter().collect();
-            let _ = self.append(&Line::Told { names: names.clone(), at, keys: keys.clone() });
-            self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
-            self.lost = Some((at, keys, own));
+        if let Ok(current) = files::read(&self.file) {
+            self.meet(&current, None);
         }
-        if let Some((at, keys, own)) = self.lost.clone() {
-            reviewed.found.push(Found::SavedOver { keys, at, own, news });
+        reviewed.found.append(&mut self.found);
+        let told = |found: &Found| matches!(found, Found::SavedOver { .. });
+        if let Some((at, keys, own)) = self.lost.clone().filter(|_| !reviewed.found.iter().any(told)) {
+            reviewed.found.push(Found::SavedOver { keys, at, own, news: false });
         }
+    }
+
+    /// Looks whether a text of somebody's has taken back what was acknowledged, up to an exchange that it came out of.
+    pub(in super::super) fn meet(&mut self, theirs: &[u8], up_to: Option<&str>) {
+        let made = self.made();
+        let end = up_to.and_then(|name| made.iter().position(|m| m.name == name)).unwrap_or(made.len());
+        let Some(SavedOver { names, at, keys, own }) = saved_over(&made[..end], theirs) else { return };
+        let keys: Vec<String> = keys.into_iter().collect();
+        let _ = self.append(&Line::Told { names: names.clone(), at, keys: keys.clone() });
+        self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
+        self.lost = Some((at, keys.clone(), own));
+        self.found.push(Found::SavedOver { keys, at, own, news: true });
+    }
+
+    /// What came to light outside a look.
+    pub(in super::super) fn take_found(&mut self) -> Vec<Found> {
+        std::mem::take(&mut self.found)
     }
 
     /// One more look before the end, at what this process has displaced and will not watch any longer. What cannot be

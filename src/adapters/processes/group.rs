@@ -1,13 +1,12 @@
 //! Ending a process group: SIGTERM, some grace, SIGKILL.
 //!
 //! The number of a group is not given to anybody else while a process of it is left, or while its leader has not been
-//! reaped. So a group is signalled by number only while its leader is certainly that process; what outlives the leader
-//! is signalled one by one, by identity.
+//! reaped. So a group is signalled by number only while its leader is certainly that process (a supervisor, which alone
+//! reaps it, cannot lose it in between); what outlives the leader is signalled one by one, by identity.
 //!
 //! Must not know: why a group is ended.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,38 +20,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long SIGKILL may take: a process in an uninterruptible wait is not waited for longer.
 const KILL_TAKES: Duration = Duration::from_secs(5);
 
-/// Held while a child of ours is reaped, and while a leader is checked and its group signalled: so that a child's number
-/// cannot become free between the two.
-#[derive(Debug, Default)]
-pub(super) struct Reaping(Mutex<()>);
-
-impl Reaping {
-    pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A group that is being ended: its leader, and every member ever seen.
-struct Ending<'a> {
+struct Ending {
     leader: u32,
     started: u64,
-    reaping: &'a Reaping,
     seen: BTreeSet<(u32, u64)>,
 }
 
 /// Ends the group of exactly this leader; nothing if it is not alive. Returns when the group is gone.
-pub(super) fn end(leader: u32, started: u64, grace: Duration, reaping: &Reaping) {
-    let mut ending = Ending { leader, started, reaping, seen: BTreeSet::new() };
+pub(in crate::adapters) fn end(leader: u32, started: u64, grace: Duration) {
+    let mut ending = Ending { leader, started, seen: BTreeSet::new() };
     if ending.signal_group(Signal::TERM) && !ending.gone_within(grace) {
         ending.signal_group(Signal::KILL);
         ending.kill_each();
     }
 }
 
-impl Ending<'_> {
+impl Ending {
     /// Returns whether the leader was alive, and its group therefore signalled.
     fn signal_group(&mut self, signal: Signal) -> bool {
-        let _held = self.reaping.hold();
         let leads = Stat::of(self.leader)
             .is_ok_and(|stat| !stat.ended && stat.started == self.started && stat.group == self.leader);
         if leads && let Some(pid) = rustix_pid(self.leader) {

@@ -6,7 +6,7 @@
 //! Must not know: groups; why somebody waits.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,20 @@ use super::proc_files::Stat;
 /// How often the end of a process is looked for where the kernel cannot tell it.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// What ended a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::adapters) enum Woken {
+    /// The process has ended.
+    Ended,
+    /// There is something to read.
+    Told,
+    /// Time is up.
+    Late,
+}
+
 /// One process, by pid and start time.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(in crate::adapters) struct Handle {
     pid: u32,
     started: u64,
     /// None where the kernel has no pidfd.
@@ -29,7 +40,7 @@ pub(super) struct Handle {
 
 impl Handle {
     /// None if it is not alive.
-    pub(super) fn open(pid: u32, started: u64) -> Option<Self> {
+    pub(in crate::adapters) fn open(pid: u32, started: u64) -> Option<Self> {
         Self::with(pid, started, pidfd_open(rustix_pid(pid)?, PidfdFlags::empty()))
     }
 
@@ -41,7 +52,7 @@ impl Handle {
 
     /// Without a pidfd, as on an old kernel.
     #[cfg(test)]
-    pub(super) fn without_fd(pid: u32, started: u64) -> Option<Self> {
+    pub(in crate::adapters) fn without_fd(pid: u32, started: u64) -> Option<Self> {
         Self::with(pid, started, Err(rustix::io::Errno::NOSYS))
     }
 
@@ -50,7 +61,7 @@ impl Handle {
     }
 
     /// Waits until it has ended, at most `limit`. Returns whether it has.
-    pub(super) fn wait(&self, limit: Option<Duration>) -> bool {
+    pub(in crate::adapters) fn wait(&self, limit: Option<Duration>) -> bool {
         let due = limit.and_then(|limit| Instant::now().checked_add(limit));
         loop {
             let left = due.map(|due| due.saturating_duration_since(Instant::now()));
@@ -64,6 +75,24 @@ impl Handle {
         }
     }
 
+    /// Waits until it has ended, or there is something to read from `told`, at most `limit`.
+    pub(in crate::adapters) fn wait_or(&self, told: BorrowedFd<'_>, limit: Duration) -> Woken {
+        // Without a pidfd the process is looked at after a wait for the other one.
+        let span = if self.fd.is_some() { limit } else { limit.min(LOOK_EVERY) };
+        let mut fds: Vec<_> = self.fd.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        fds.push(PollFd::from_borrowed_fd(told, PollFlags::IN));
+        let polled = poll(&mut fds, Some(&timespec(span)));
+        let is_told = fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        if polled.is_err_and(|error| error != rustix::io::Errno::INTR) {
+            thread::sleep(span.min(LOOK_EVERY));
+        }
+        match (self.is_there(), is_told) {
+            (false, _) => Woken::Ended,
+            (true, true) => Woken::Told,
+            (true, false) => Woken::Late,
+        }
+    }
+
     fn look(&self, left: Option<Duration>) -> bool {
         if self.is_there() {
             thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
@@ -72,7 +101,7 @@ impl Handle {
     }
 
     /// Signals exactly this process, if it is still alive.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(in crate::adapters) fn signal(&self, signal: Signal) {
         let _ = match (&self.fd, rustix_pid(self.pid)) {
             (Some(fd), _) => pidfd_send_signal(fd, signal),
             (None, Some(pid)) if self.is_there() => kill_process(pid, signal),
@@ -84,10 +113,7 @@ impl Handle {
 /// The descriptor becomes readable when the process ends.
 fn ended_within(fd: &OwnedFd, limit: Option<Duration>) -> io::Result<bool> {
     let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    let limit = limit.map(|limit| Timespec {
-        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    });
+    let limit = limit.map(timespec);
     match poll(&mut fds, limit.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),
@@ -95,7 +121,11 @@ fn ended_within(fd: &OwnedFd, limit: Option<Duration>) -> io::Result<bool> {
     }
 }
 
+fn timespec(span: Duration) -> Timespec {
+    Timespec { tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX), tv_nsec: span.subsec_nanos().into() }
+}
+
 /// None for what is no pid of a single process (0, negative numbers).
-pub(super) fn rustix_pid(pid: u32) -> Option<Pid> {
+pub(in crate::adapters) fn rustix_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }

@@ -9,17 +9,17 @@ use crate::domain::facts::ProcessIdentity;
 
 /// The three fields of `/proc/PID/stat` that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stat {
+pub(in crate::adapters) struct Stat {
     /// A zombie has ended, although its parent has not asked for it yet.
-    pub(super) ended: bool,
+    pub(in crate::adapters) ended: bool,
     /// Process group.
-    pub(super) group: u32,
+    pub(in crate::adapters) group: u32,
     /// Start time in clock ticks since boot.
-    pub(super) started: u64,
+    pub(in crate::adapters) started: u64,
 }
 
 impl Stat {
-    pub(super) fn of(pid: u32) -> io::Result<Self> {
+    pub(in crate::adapters) fn of(pid: u32) -> io::Result<Self> {
         let text = fs::read(format!("/proc/{pid}/stat"))?;
         Self::parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat is not what it should be")))
     }
@@ -40,7 +40,7 @@ impl Stat {
 }
 
 /// Every process of the group, ended ones too: pid and start time.
-pub(super) fn members(group: u32) -> Vec<(u32, Stat)> {
+pub(in crate::adapters) fn members(group: u32) -> Vec<(u32, Stat)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(|pid| Stat::of(pid).ok().filter(|stat| stat.group == group).map(|stat| (pid, stat))).collect()
@@ -48,23 +48,23 @@ pub(super) fn members(group: u32) -> Vec<(u32, Stat)> {
 
 /// This machine, since it was last started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Boot {
+pub(in crate::adapters) struct Boot {
     host: String,
     id: String,
 }
 
 impl Boot {
-    pub(super) fn current() -> io::Result<Self> {
+    pub(in crate::adapters) fn current() -> io::Result<Self> {
         let line = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned());
         Ok(Self { host: line("/proc/sys/kernel/hostname")?, id: line("/proc/sys/kernel/random/boot_id")? })
     }
 
-    pub(super) fn identity(&self, pid: u32, stat: Stat) -> ProcessIdentity {
+    pub(in crate::adapters) fn identity(&self, pid: u32, stat: Stat) -> ProcessIdentity {
         ProcessIdentity { host: self.host.clone(), boot_id: self.id.clone(), pid, started: stat.started }
     }
 
     /// The boot id alone says that it is the same boot of the same machine; its name may change meanwhile.
-    pub(super) fn is_of(&self, process: &ProcessIdentity) -> bool {
+    pub(in crate::adapters) fn is_of(&self, process: &ProcessIdentity) -> bool {
         process.boot_id == self.id
     }
 }

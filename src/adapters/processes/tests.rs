@@ -1,62 +1,50 @@
 //! Real processes: shells and sleeps. Waits are bounded and end with what they wait for.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::handle::Woken;
 use super::*;
 
-/// A variable that every test process has.
-const INHERITED: &str = "CARGO_MANIFEST_DIR";
 const BOUND: Duration = Duration::from_secs(30);
 
 fn processes() -> SystemProcesses {
     SystemProcesses::new().unwrap()
 }
 
-struct Ran {
+/// A shell that leads a group of its own.
+struct Leader {
     folder: TempDir,
+    child: Child,
     process: ProcessIdentity,
-    ended: Receiver<Launched>,
 }
 
-impl Ran {
-    fn new(script: &str, adjust: impl FnOnce(&mut Launch)) -> Self {
+impl Leader {
+    fn new(script: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        let mut launch = Launch {
-            command: vec!["sh".into(), "-c".into(), script.into()],
-            folder: folder.path().into(),
-            set: vec![],
-            unset: vec![],
-            input: String::new(),
-            log: folder.path().join("logs/one.log"),
-            timeout: BOUND,
-            stall: None,
-        };
-        adjust(&mut launch);
-        let (send, ended) = channel();
-        let process = processes().launch(launch, Box::new(move |how| drop(send.send(how)))).unwrap();
-        Self { folder, process, ended }
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(folder.path()).process_group(0).stdin(Stdio::null());
+        let child = command.spawn().unwrap();
+        let process = processes().identify(child.id()).unwrap();
+        Self { folder, child, process }
     }
 
-    fn end(&self) -> Launched {
-        self.ended.recv_timeout(BOUND).unwrap()
-    }
-
-    fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("logs/one.log")).unwrap()
-    }
-
-    /// Waits until the program wrote a pid into this file.
+    /// Waits until it wrote a pid into this file.
     fn pid_in(&self, path: &str) -> u32 {
         let path = self.folder.path().join(path);
         within_bound(|| fs::read_to_string(&path).ok()?.strip_suffix('\n')?.parse().ok())
+    }
+
+    fn signal(mut self) -> Option<i32> {
+        use std::os::unix::process::ExitStatusExt;
+        self.child.wait().unwrap().signal()
     }
 }
 
@@ -71,10 +59,6 @@ fn within_bound<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn gone(process: &ProcessIdentity) {
-    within_bound(|| (!processes().is_alive(process)).then_some(()));
-}
-
 fn kill(process: &ProcessIdentity) {
     if let Some(handle) = Handle::open(process.pid, process.started) {
         handle.signal(Signal::KILL);
@@ -82,128 +66,24 @@ fn kill(process: &ProcessIdentity) {
 }
 
 #[test]
-fn output_and_how_it_ended() {
-    assert!(std::env::var_os(INHERITED).is_some(), "cargo sets it");
-    let table = [
-        ("echo out; echo err >&2", Launched::Exited(0), "out\nerr\n"),
-        ("exit 75", Launched::Exited(75), ""),
-        ("kill -9 $$", Launched::Signalled(9), ""),
-        ("cat", Launched::Exited(0), "given\n"),
-        (
-            "echo ${CARGO_MANIFEST_DIR-taken out} $GIVEN; echo ${PATH:+kept}",
-            Launched::Exited(0),
-            "taken out new\nkept\n",
-        ),
-        ("test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo leads its group", Launched::Exited(0), "leads its group\n"),
-        ("test -d logs && echo in its folder", Launched::Exited(0), "in its folder\n"),
-    ];
-    for (script, end, output) in table {
-        let ran = Ran::new(script, |launch| {
-            launch.input = "given\n".into();
-            launch.unset = vec![INHERITED.into()];
-            launch.set = vec![("GIVEN".into(), "new".into())];
-        });
-        assert_eq!((ran.end(), ran.log().as_str()), (end, output), "{script}");
-    }
-}
-
-#[test]
-fn the_log_is_private_and_is_added_to() {
-    let ran = Ran::new("echo second", |launch| {
-        fs::create_dir(launch.log.parent().unwrap()).unwrap();
-        fs::write(&launch.log, "first\n").unwrap();
-    });
-    ran.end();
-    assert_eq!(ran.log(), "first\nsecond\n");
-    let ran = Ran::new("true", |_| ());
-    ran.end();
-    let mode = |path: &str| fs::metadata(ran.folder.path().join(path)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("logs"), mode("logs/one.log")), (0o700, 0o600));
-}
-
-#[test]
-fn a_program_that_does_not_read_holds_up_nothing() {
-    for script in ["exit 0", "exec <&-; echo closed", "head -c 5 > /dev/null"] {
-        let ran = Ran::new(script, |launch| launch.input = "x".repeat(1 << 20));
-        assert_eq!(ran.end(), Launched::Exited(0), "{script}");
-    }
-}
-
-#[test]
-fn what_cannot_be_started_is_named() {
-    let logs = TempDir::new().unwrap();
-    let attempt = |command: &[&str], folder: &str| {
-        let launch = Launch {
-            command: command.iter().map(ToString::to_string).collect(),
-            folder: folder.into(),
-            set: vec![],
-            unset: vec![],
-            input: String::new(),
-            log: logs.path().join("one.log"),
-            timeout: BOUND,
-            stall: None,
-        };
-        processes().launch(launch, Box::new(|_| ())).unwrap_err().to_string()
-    };
-    let table: [(&[&str], &str, &str); 3] = [
-        (&["no-such-program-here"], "/", "`no-such-program-here` cannot be started: No such file or directory"),
-        (&["sh"], "/no-such-folder", "/no-such-folder: no such folder to start `sh` in"),
-        (&[], "/", "an empty command cannot be started"),
-    ];
-    for (command, folder, expected) in table {
-        let message = attempt(command, folder);
-        assert!(message.starts_with(expected), "{message}");
-    }
-}
-
-#[test]
-fn over_time_the_whole_group_ends() {
-    let ran = Ran::new("sleep 1000 & echo $! > child; wait", |launch| launch.timeout = Duration::from_millis(300));
-    assert_eq!(ran.end(), Launched::TimedOut);
-    assert!(!processes().is_alive(&ran.process));
-    // Its number may be free by now: whoever has it is not the sleep of that group.
-    let child = ran.pid_in("child");
-    assert!(Stat::of(child).is_ok_and(|stat| stat.ended || stat.group != ran.process.pid) || Stat::of(child).is_err());
-}
-
-#[test]
-fn silence_is_a_stall_and_slow_output_is_not() {
-    let ran = Ran::new("echo begun; sleep 1000", |launch| launch.stall = Some(Duration::from_millis(200)));
-    assert_eq!((ran.end(), ran.log().as_str()), (Launched::Stalled, "begun\n"));
-    let slow = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $n; sleep 0.3; done";
-    let ran = Ran::new(slow, |launch| launch.stall = Some(Duration::from_secs(3)));
-    assert_eq!(ran.end(), Launched::Exited(0));
-}
-
-#[test]
-fn what_outlives_the_leader_is_left_alone() {
-    let ran = Ran::new("sleep 1000 > /dev/null 2>&1 < /dev/null & echo $! > child", |_| ());
-    assert_eq!(ran.end(), Launched::Exited(0));
-    let child = processes().identify(ran.pid_in("child")).unwrap();
-    assert!(processes().is_alive(&child));
-    kill(&child);
-    gone(&child);
-}
-
-#[test]
 fn a_group_that_ignores_the_polite_signal_is_killed() {
     let stubborn = "trap '' TERM; sleep 1000 & echo $! > child; echo ready > ready; while :; do sleep 1000; done";
-    let ran = Ran::new(stubborn, |_| ());
-    let child = processes().identify(ran.pid_in("child")).unwrap();
-    processes().end_group(&ran.process, Duration::from_millis(200));
-    assert!(!processes().is_alive(&ran.process) && !processes().is_alive(&child));
-    assert_eq!(ran.end(), Launched::Signalled(9));
+    let leader = Leader::new(stubborn);
+    let child = processes().identify(leader.pid_in("child")).unwrap();
+    processes().end_group(&leader.process, Duration::from_millis(200));
+    assert!(!processes().is_alive(&leader.process) && !processes().is_alive(&child));
+    assert_eq!(leader.signal(), Some(9));
 }
 
 #[test]
 fn a_child_that_outlives_its_polite_leader_is_killed_too() {
     let script = "(trap '' TERM; echo > ready; while :; do sleep 1000; done) & echo $! > child; wait";
-    let ran = Ran::new(script, |_| ());
-    let child = processes().identify(ran.pid_in("child")).unwrap();
-    within_bound(|| ran.folder.path().join("ready").exists().then_some(()));
-    processes().end_group(&ran.process, Duration::from_millis(200));
+    let leader = Leader::new(script);
+    let child = processes().identify(leader.pid_in("child")).unwrap();
+    within_bound(|| leader.folder.path().join("ready").exists().then_some(()));
+    processes().end_group(&leader.process, Duration::from_millis(200));
     assert!(!processes().is_alive(&child));
-    assert_eq!(ran.end(), Launched::Signalled(15));
+    assert_eq!(leader.signal(), Some(15));
 }
 
 /// A process that is no child of this one, in a group of its own; None, with a notice, where no program can make one.
@@ -243,12 +123,34 @@ fn a_recycled_pid_is_another_process_and_is_never_signalled() {
 
 #[test]
 fn who_leads_no_group_is_not_ended_with_one() {
-    let ran = Ran::new("sleep 1000 & echo $! > child; wait", |_| ());
-    let child = processes().identify(ran.pid_in("child")).unwrap();
+    let leader = Leader::new("sleep 1000 & echo $! > child; wait");
+    let child = processes().identify(leader.pid_in("child")).unwrap();
     processes().end_group(&child, Duration::from_millis(100));
-    assert!(processes().is_alive(&child) && processes().is_alive(&ran.process));
-    processes().end_group(&ran.process, BOUND);
-    ran.end();
+    assert!(processes().is_alive(&child) && processes().is_alive(&leader.process));
+    processes().end_group(&leader.process, BOUND);
+    assert_eq!(leader.signal(), Some(15));
+}
+
+#[test]
+fn a_wait_ends_with_the_process_or_with_a_word_whichever_comes_first() {
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    for with_fd in [true, false] {
+        let (told, mut tell) = UnixStream::pair().unwrap();
+        let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let started = Stat::of(child.id()).unwrap().started;
+        let open = if with_fd { Handle::open } else { Handle::without_fd };
+        let handle = open(child.id(), started).unwrap();
+        assert_eq!(handle.wait_or(told.as_fd(), Duration::from_millis(20)), Woken::Late);
+        tell.write_all(b"x").unwrap();
+        assert_eq!(handle.wait_or(told.as_fd(), BOUND), Woken::Told);
+        child.kill().unwrap();
+        assert!(handle.wait(Some(BOUND)));
+        assert_eq!(handle.wait_or(told.as_fd(), BOUND), Woken::Ended);
+        child.wait().unwrap();
+    }
 }
 
 #[test]
@@ -292,14 +194,5 @@ fn pids_of_nobody_are_refused() {
         let process = ProcessIdentity { pid, ..processes().identify(std::process::id()).unwrap() };
         assert!(!processes().is_alive(&process));
         processes().end_group(&process, Duration::ZERO);
-    }
-}
-
-#[test]
-fn many_short_programs_all_end_once() {
-    let ran: Vec<Ran> = (0..40).map(|n| Ran::new(&format!("exit {}", n % 7), |_| ())).collect();
-    for (n, ran) in ran.iter().enumerate() {
-        assert_eq!(ran.end(), Launched::Exited(i32::try_from(n % 7).unwrap()));
-        assert!(ran.ended.recv_timeout(BOUND).is_err(), "the callback's sender is gone after one call");
     }
 }

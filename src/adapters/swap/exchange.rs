@@ -33,6 +33,8 @@ pub(super) struct Place<'p> {
     follows: Option<String>,
     /// The one before it.
     former: Option<String>,
+    /// The first exchange of this edit.
+    first: Option<String>,
     /// Where what came out last lies, if it is to be put back.
     last: Option<PathBuf>,
     /// What comes out next is to be kept for good.
@@ -41,7 +43,7 @@ pub(super) struct Place<'p> {
 
 impl<'p> Place<'p> {
     pub(super) fn new(path: &'p Path, folder: &'p Path, own: bool, journal: &'p mut Journal) -> Self {
-        Self { path, folder, own, journal, follows: None, former: None, last: None, doubtful: false }
+        Self { path, folder, own, journal, follows: None, first: None, former: None, last: None, doubtful: false }
     }
 
     /// What is put is made of what was written into the displaced text of this exchange.
@@ -110,6 +112,7 @@ impl<'p> Place<'p> {
         };
         let name = made.name.clone();
         self.journal.begin(made, beside)?;
+        self.first.get_or_insert_with(|| name.clone());
         Ok(name)
     }
 
@@ -130,6 +133,11 @@ impl<'p> Place<'p> {
         }
         self.former = self.follows.replace(name);
         Ok(CameOut::Other(theirs))
+    }
+
+    /// What came out has perhaps taken back what was acknowledged before this edit.
+    pub(super) fn meet(&mut self, theirs: &[u8]) {
+        self.journal.meet(theirs, self.first.as_deref());
     }
 
     /// Somebody has saved over what came out before the last, and perhaps without having seen it.

@@ -63,7 +63,11 @@ impl TicketFolder {
                 result => break result,
             }
         };
-        self.noticed(|noticed| noticed.edited.push(path.to_owned()));
+        let found = journal.take_found();
+        self.noticed(|noticed| {
+            noticed.edited.push(path.to_owned());
+            noticed.findings.extend(found.into_iter().map(|found| finding(&id, path, found)));
+        });
         let swapped = swapped.map_err(|error| match error {
             SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
             SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),

@@ -205,9 +205,9 @@ pub(super) fn is_foreign_folder(name: &OsStr) -> bool {
     name == ".git" || name == ".yoi"
 }
 
-/// `*.md` that is not hidden. So what editors leave behind is none: `.x.md.swp`, `.#x.md`, `#x.md#`, `x.md~`, vim's
+/// `*.md` that is not hidden, and no thread by its name alone (`x.thread.md`). So what editors leave behind is none: `.x.md.swp`, `.#x.md`, `#x.md#`, `x.md~`, vim's
 /// `4913`, sed's `sedAbC123`.
 pub(super) fn is_ticket_file(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    name.to_ascii_lowercase().ends_with(b".md") && !name.starts_with(b".")
+    name.to_ascii_lowercase().ends_with(b".md") && !name.starts_with(b".") && !name.ends_with(b".thread.md")
 }

@@ -151,6 +151,7 @@ fn the_ways_editors_save_are_one_changed_ticket() {
 fn what_is_no_ticket_is_not_noticed() {
     let table = [
         "cat tickets/a.md tickets/epic/item.md > /dev/null; ls -lR . > /dev/null",
+        "echo x > tickets/a.thread.md; rm tickets/a.thread.md",
         "echo x > tickets/notes.txt; mv tickets/notes.txt tickets/n.txt; rm tickets/n.txt",
         "echo x > elsewhere.md; mkdir other; echo x > other/a.md; rm -r other",
         "mkdir .git/yoi/logs; echo x > .git/yoi/state; echo x > .git/yoi/logs/x.md; rm -r .git/yoi",

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use chrono::TimeDelta;
 
@@ -13,13 +12,16 @@ use super::super::{About, Beginning, History, Host, Message, Ports, Settings, St
 use crate::adapters::fakes::MemoryStore;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
-use crate::domain::engine::{KickId, Reach, RunningTurn};
+use crate::domain::engine::{KickId, Reach, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
-use crate::ports::{EditError, Entry, Held, Launch, Launched, MainWorktree, Obstacle, Processes, StateFolder, Tickets};
+use crate::ports::runs::{Found, OnSign, Order};
+use crate::ports::{
+    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets, Wake, Waker, Woken,
+};
 use crate::text::keys::KeyMap;
 
 /// What all ports share.
@@ -30,7 +32,7 @@ pub(super) struct World {
     now: Mutex<Timestamp>,
     scans: AtomicUsize,
     probes: AtomicUsize,
-    /// Process groups that were ended.
+    /// Runs that were ended.
     pub(super) ended: AtomicUsize,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
@@ -65,8 +67,14 @@ impl Bench {
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
-        let settings =
-            Settings { policy: Policy::default(), reach, command: None, obstacles: Vec::new(), listed: Vec::new() };
+        let settings = Settings {
+            policy: Policy::default(),
+            reach,
+            command: None,
+            wake: None,
+            obstacles: Vec::new(),
+            listed: Vec::new(),
+        };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
@@ -75,7 +83,9 @@ impl Bench {
         let ports = Ports {
             tickets: Arc::new(fake()),
             processes: Arc::new(fake()),
+            runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
+            waker: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
@@ -202,6 +212,12 @@ impl MainWorktree for Fake {
     }
 }
 
+impl Waker for Fake {
+    fn wake(&self, _wake: Wake, call: Woken) {
+        call(Some("nobody is woken here".into()));
+    }
+}
+
 impl Processes for Fake {
     fn identify(&self, _pid: u32) -> io::Result<ProcessIdentity> {
         Err(io::Error::other("there are no processes here"))
@@ -214,13 +230,28 @@ impl Processes for Fake {
     fn when_ended(&self, _process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
         call();
     }
+}
 
-    fn launch(&self, _launch: Launch, _call: Box<dyn FnOnce(Launched) + Send>) -> io::Result<ProcessIdentity> {
+impl Runs for Fake {
+    fn start(&self, _order: &Order, _call: OnSign) -> io::Result<()> {
         Err(io::Error::other("nothing is started here"))
     }
 
-    fn end_group(&self, _leader: &ProcessIdentity, _grace: Duration) {
+    fn watch(&self, _kick: &KickId, _call: OnSign) {}
+
+    fn found(&self) -> io::Result<Vec<Found>> {
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, _kick: &KickId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn tidy(&self) {}
+
+    fn end(&self, _kick: &KickId) -> io::Result<()> {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -237,11 +268,11 @@ impl StateFolder for Fake {
         Ok(())
     }
 
-    fn turn(&self) -> io::Result<Option<RunningTurn>> {
+    fn session(&self) -> io::Result<Option<SavedSession>> {
         Ok(None)
     }
 
-    fn save_turn(&self, _turn: Option<&RunningTurn>) -> io::Result<()> {
+    fn save_session(&self, _session: Option<&SavedSession>) -> io::Result<()> {
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What faces read of the engine: rows with class and gates, and the engine's own standing.
 
-use super::{Engine, LastDecision, Orchestrator, Reach};
+use super::{Engine, LastDecision, Orchestrator, Reach, Session};
+use crate::domain::attention::Item;
 use crate::domain::backlog::Backlog;
 use crate::domain::classify::{Classified, classify};
 use crate::domain::facts::Facts;
@@ -29,6 +30,12 @@ pub struct Row<'a> {
 pub struct Summary<'a> {
     /// Whether the Orchestrator can be reached.
     pub reach: &'a Reach,
+    /// Why nobody can be kicked, if so.
+    pub absence: Option<&'a str>,
+    /// The registered session, where the Orchestrator is one.
+    pub live: Option<&'a Session>,
+    /// Wakes that failed since the start.
+    pub undelivered: u64,
     /// Where its Pod stands.
     pub orchestrator: &'a Orchestrator,
     /// The current session.
@@ -73,6 +80,14 @@ impl Engine {
         &self.work_set
     }
 
+    /// What the running turn was handed, if one is running that was handed something.
+    pub fn handed(&self) -> Option<&[Item]> {
+        match &self.orchestrator {
+            Orchestrator::Busy(turn) if !turn.handed.is_empty() => Some(&turn.handed),
+            _ => None,
+        }
+    }
+
     /// The policy in force.
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -87,6 +102,9 @@ impl Engine {
     pub fn summary(&self, now: Timestamp) -> Summary<'_> {
         Summary {
             reach: &self.reach,
+            absence: self.absence(),
+            live: self.session.as_ref(),
+            undelivered: self.undelivered,
             orchestrator: &self.orchestrator,
             session: &self.work_set.session,
             standing: self.ledger.standing(self.policy.kick.max_per_hour, now),

@@ -78,6 +78,16 @@ impl Boundaries {
         self.last = Some(LastDecision { at: now, causes: causes.to_vec(), row: 7, decision: "kick", detail });
     }
 
+    pub(super) fn note_pending(&mut self, causes: &[Boundary], items: usize, now: Timestamp) {
+        let detail = format!("{items} to hand over, at the session's next contact");
+        self.last = Some(LastDecision { at: now, causes: causes.to_vec(), row: 7, decision: "pending", detail });
+    }
+
+    /// A decision was made just now: boundaries that follow are joined.
+    pub(super) fn decided(&mut self, now: Timestamp) {
+        self.joined_until = Some(now + JOIN);
+    }
+
     pub(super) fn shift(&mut self, by: TimeDelta) {
         for at in [&mut self.joined_until, &mut self.last_news].into_iter().flatten() {
             *at -= by;
@@ -128,13 +138,17 @@ impl Engine {
         if matches!(self.orchestrator, Orchestrator::Preparing { .. }) {
             return;
         }
+        if let Some(answer) = self.contact {
+            self.decide_at_contact(answer, now);
+            return;
+        }
         if self.boundaries.due(now).is_none_or(|due| due > now) {
             return;
         }
         let causes = self.boundaries.take_pending();
-        self.boundaries.joined_until = Some(now + JOIN);
+        self.boundaries.decided(now);
         match self.decide(&causes, now) {
-            Decision::Kick { items, .. } => self.prepare(causes, &items),
+            Decision::Kick { items, .. } => self.kick(causes, &items, now),
             Decision::Suppress(why) => self.suppressed(&causes, &why, now),
         }
     }

@@ -23,6 +23,10 @@ impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
         self.files.read_by_us(&path, now);
+        if *by == Actor::Daemon {
+            self.waits_no_more(&path);
+            self.unstamped.remove(&ticket.id);
+        }
         self.take_in_file(path, Entry::Ticket(ticket), by, now);
     }
 
@@ -66,6 +70,9 @@ impl Engine {
         self.watch_writes(diff, by, now);
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);
+        }
+        if from == to && *by == Actor::Orchestrator && put_on_record(before, after) {
+            self.attempted(&diff.id, Attempt::Accepted);
         }
         let mut stamping = false;
         if let Some(ticket) = after.filter(|_| to == Some(State::Queued)) {
@@ -155,6 +162,12 @@ impl Engine {
             Actor::Daemon => "yoi".into(),
         }
     }
+}
+
+/// What somebody had moved to `inprogress` by hand is accepted now.
+fn put_on_record(before: Option<&Ticket>, after: Option<&Ticket>) -> bool {
+    let accepted = |ticket: &Ticket| ticket.state == Some(State::Inprogress) && ticket.acceptance_recorded();
+    before.is_some_and(|ticket| !accepted(ticket)) && after.is_some_and(accepted)
 }
 
 /// A person takes `needs-human` off by its label or by its status: either will do (DESIGN.md 2.4).

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::{KickId, LastSeen};
+use super::session::SavedSession;
 use crate::domain::attention::Item;
 use crate::domain::facts::{Pod, PodId, ProcessIdentity};
 use crate::domain::kick::Boundary;
@@ -41,6 +42,10 @@ pub enum RecordKind {
     AgentEnded,
     KickSent,
     KickSuppressed,
+    /// A kick is decided, and waits for the session's next contact.
+    KickPending,
+    /// The `wake` commands were run, or a prompt did not follow them.
+    WakeEnded,
     TurnEnded,
     WatcherRescan,
     WatcherMissed,
@@ -68,6 +73,8 @@ impl RecordKind {
         RecordKind::AgentEnded,
         RecordKind::KickSent,
         RecordKind::KickSuppressed,
+        RecordKind::KickPending,
+        RecordKind::WakeEnded,
         RecordKind::TurnEnded,
         RecordKind::WatcherRescan,
         RecordKind::WatcherMissed,
@@ -93,6 +100,8 @@ impl RecordKind {
             RecordKind::AgentEnded => "AGENT_ENDED",
             RecordKind::KickSent => "KICK_SENT",
             RecordKind::KickSuppressed => "KICK_SUPPRESSED",
+            RecordKind::KickPending => "KICK_PENDING",
+            RecordKind::WakeEnded => "WAKE_ENDED",
             RecordKind::TurnEnded => "TURN_ENDED",
             RecordKind::WatcherRescan => "WATCHER_RESCAN",
             RecordKind::WatcherMissed => "WATCHER_MISSED",
@@ -143,6 +152,8 @@ pub enum Effect {
         since: Timestamp,
         /// A stamp from before is no excuse (a person took `needs-human` off).
         always: bool,
+        /// An editor that has the file open is no reason to wait any longer; otherwise answer `EditorSeen`.
+        insist: bool,
     },
     /// Probe the main worktree; answer `Probed`.
     Probe,
@@ -155,10 +166,18 @@ pub enum Effect {
     },
     /// Start the Orchestrator's command on this list; answer `TurnStarted`, then `TurnEnded`.
     Launch(Kick),
+    /// Hand this list over to the session: as the answer to its contact, or as a line.
+    HandOver(Kick),
+    /// Run the `wake` commands, under this number; answer `WakeEnded`.
+    Wake(u64),
+    /// Watch a session's process until it ends; answer `SessionProcessEnded`.
+    WatchSession(ProcessIdentity),
+    /// Keep the session, so that a restart finds it; None where there is none.
+    SaveSession(Option<SavedSession>),
     /// Watch a process until it ends; answer `PodEnded`.
     WatchPod(PodId, ProcessIdentity),
-    /// Watch an adopted turn's process until it ends; answer `TurnEnded`.
-    WatchTurn(KickId, ProcessIdentity),
+    /// Watch an adopted turn until it ends; answer `TurnStarted` if that is news, then `TurnEnded`.
+    WatchTurn(KickId),
     /// Append to the history.
     Record(Record),
     /// Keep the ledger.

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::polite::Stamp;
+use super::session::{Contact, SavedSession, SessionReport};
 use crate::domain::backlog::Entry;
 use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
+use crate::domain::finding::Finding;
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
@@ -43,21 +46,40 @@ pub struct LastSeen {
 pub enum Reach {
     /// By running its command (DESIGN.md 5.1, `exec`).
     Exec,
+    /// By whoever registers a session (`attached`, `stream`).
+    Session,
     /// Not at all; the reason in words.
     No(String),
 }
 
-/// A turn of a former daemon whose process is still alive.
+/// A turn of a former daemon that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTurn {
     /// Which kick it works on.
     pub kick: KickId,
     /// Its session.
     pub session: String,
-    /// Its process, also the leader of its process group.
-    pub process: ProcessIdentity,
+    /// Its process, also the leader of its process group; None as long as that is not known.
+    pub process: Option<ProcessIdentity>,
     /// Since when.
     pub since: Timestamp,
+}
+
+/// A turn of a former daemon that ended while none was running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// Which kick it worked on.
+    pub kick: KickId,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How.
+    pub outcome: TurnOutcome,
+    /// It reported a rate limit; not before this time.
+    pub rate_limited_until: Option<Timestamp>,
+    /// As in [`Event::TurnEnded`].
+    pub jitter: u16,
 }
 
 /// The name of one kick.
@@ -96,6 +118,8 @@ pub struct Start {
     pub ledger: SavedLedger,
     /// A turn that outlived the last daemon.
     pub adopted: Option<RunningTurn>,
+    /// Turns that ended meanwhile, the oldest first.
+    pub ended_turns: Vec<EndedTurn>,
     /// Role Pods that are still alive.
     pub pods: Vec<Pod>,
     /// Role Pods that were registered, and whose processes have ended meanwhile.
@@ -126,6 +150,8 @@ pub enum TurnOutcome {
     Succeeded,
     /// Any other end; in words.
     Failed(String),
+    /// Somebody interrupted it: neither a success nor a failure.
+    Interrupted,
     /// The process could not be started at all.
     NotDelivered(String),
     /// Adopted: it ended, and nobody can say how.
@@ -165,6 +191,15 @@ pub enum Event {
         /// In words.
         why: String,
     },
+    /// A stamp was not written: an editor has the file open.
+    EditorSeen {
+        /// The stamp.
+        stamp: Stamp,
+        /// The editor's mark: a file's name.
+        mark: String,
+    },
+    /// It was looked again at what writes displaced, and this came to light.
+    Reviewed(Vec<Finding>),
     /// Something in the git directory changed: a hint to probe again.
     GitNoticed,
     /// The main worktree was probed.
@@ -199,6 +234,28 @@ pub enum Event {
         outcome: TurnOutcome,
         /// Between 0 and 1 (per mille), drawn by the host: spreads retries.
         jitter: u16,
+    },
+    /// A former daemon's session was found.
+    SessionFound(SavedSession),
+    /// A session reported itself.
+    SessionReported {
+        /// Who.
+        report: SessionReport,
+        /// What.
+        contact: Contact,
+    },
+    /// The contact that was reported last takes no answer any more.
+    ContactClosed,
+    /// A session's process ended.
+    SessionProcessEnded(ProcessIdentity),
+    /// A person begins the Orchestrator's session anew: under this id where it is run by a command.
+    SessionReset(String),
+    /// The `wake` commands have ended.
+    WakeEnded {
+        /// Which run of them.
+        number: u64,
+        /// Why they failed, in words.
+        failed: Option<String>,
     },
     /// A person holds all kicks and starts.
     Paused {

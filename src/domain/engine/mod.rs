@@ -6,27 +6,36 @@
 mod board;
 mod boundaries;
 mod changes;
+mod contacts;
 mod effect;
 mod event;
 mod files;
 mod operation;
 mod orders;
+mod pending;
 mod pods;
+mod polite;
 mod progress;
 mod saved_over;
+mod session;
 mod stamps;
 mod start;
 mod timers;
 mod turns;
 mod verify;
+mod waking;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
+pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
-pub use event::{Actor, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
+pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
+pub use polite::Stamp;
+pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
 
@@ -40,6 +49,9 @@ use super::workset::WorkSet;
 use boundaries::Boundaries;
 use changes::Known;
 use files::Files;
+use pending::Answer;
+use polite::Waiting;
+use stamps::Unstamped;
 use timers::{Sign, Timers};
 
 /// The state of one workspace, and everything that is decided about it.
@@ -52,6 +64,21 @@ pub struct Engine {
     work_set: WorkSet,
     ledger: Ledger,
     orchestrator: Orchestrator,
+    /// The registered session, where the Orchestrator is one.
+    session: Option<Session>,
+    /// A contact of its whose answer can carry a list, and which is not answered yet.
+    contact: Option<Answer>,
+    /// The one that is gone: it may be resumed.
+    former: Option<SavedSession>,
+    /// What was last kept of it.
+    kept_session: Option<SavedSession>,
+    /// The session that was last refused because another one lives.
+    refused: Option<String>,
+    /// When a registration last led to a kick that nothing came of yet.
+    registered_kick_at: Option<Timestamp>,
+    wakes: u64,
+    /// Wakes that failed since the start.
+    undelivered: u64,
     boundaries: Boundaries,
     files: Files,
     verify: verify::Verify,
@@ -65,10 +92,18 @@ pub struct Engine {
     /// Something that gates rest on has changed since they were last judged.
     gates_stale: bool,
     /// Entries into the queue whose stamp could not be written, and since when they can have happened.
-    unstamped: BTreeMap<TicketId, Timestamp>,
+    unstamped: BTreeMap<TicketId, Unstamped>,
+    /// Stamps that wait for an editor.
+    polite: BTreeMap<PathBuf, Waiting>,
     /// What requests wrote lately, and which of it an old text took back.
     written: BTreeMap<TicketId, Vec<saved_over::Written>>,
     saved_over: BTreeMap<TicketId, String>,
+    /// When a ticket's state and stamps alone showed it.
+    shown_by_marks: BTreeMap<TicketId, Timestamp>,
+    /// What somebody wrote, and could not be merged: where it is kept.
+    set_aside: BTreeMap<TicketId, String>,
+    /// When a stamp that was saved over was last set again.
+    restamped: BTreeMap<TicketId, Timestamp>,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
     /// When it is looked whether such a change left something unseen.
@@ -92,6 +127,14 @@ impl Engine {
             work_set: WorkSet::new(""),
             ledger: Ledger::default(),
             orchestrator: Orchestrator::Idle { since: now },
+            session: None,
+            contact: None,
+            former: None,
+            kept_session: None,
+            refused: None,
+            registered_kick_at: None,
+            wakes: 0,
+            undelivered: 0,
             boundaries: Boundaries::default(),
             files: Files::default(),
             verify: verify::Verify::default(),
@@ -101,8 +144,12 @@ impl Engine {
             under_way: BTreeSet::new(),
             gates_stale: false,
             unstamped: BTreeMap::new(),
+            polite: BTreeMap::new(),
             written: BTreeMap::new(),
             saved_over: BTreeMap::new(),
+            shown_by_marks: BTreeMap::new(),
+            set_aside: BTreeMap::new(),
+            restamped: BTreeMap::new(),
             stirred: false,
             news_at: None,
             next_session: None,
@@ -130,6 +177,8 @@ impl Engine {
             Event::FilesRead { entries, full } => self.files_read(entries, full, now),
             Event::TicketWritten { ticket, by } => self.ticket_written(ticket, &by, now),
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
+            Event::EditorSeen { stamp, mark } => self.editor_seen(stamp, mark, now),
+            Event::Reviewed(findings) => self.reviewed(findings, now),
             Event::GitNoticed => self.probe_wanted(),
             Event::Probed(dirty) => self.probed(dirty),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),
@@ -138,6 +187,12 @@ impl Engine {
             Event::RateLimited(until) => self.rate_limited(until, now),
             Event::Refreshed(kick) => self.refreshed(&kick, now),
             Event::TurnStarted { kick, process } => self.turn_started(&kick, process),
+            Event::SessionFound(found) => self.session_found(found, now),
+            Event::SessionReported { report, contact } => self.session_reported(report, contact, now),
+            Event::ContactClosed => self.contact_closed(now),
+            Event::SessionProcessEnded(process) => self.session_process_ended(&process, now),
+            Event::SessionReset(id) => self.session_reset(id, now),
+            Event::WakeEnded { number, failed } => self.wake_ended(number, failed.as_deref(), now),
             Event::TurnEnded { kick, outcome, jitter } => self.turn_ended(&kick, &outcome, jitter, now),
             Event::Paused { by, reason } => self.pause(by, reason, now),
             Event::Resumed { by } => self.resume(&by, now),
@@ -149,10 +204,16 @@ impl Engine {
     /// What follows from any event: due times, class and gate transitions, then the decision if one is due.
     fn settle(&mut self, now: Timestamp) {
         self.fire_timers(now);
+        self.watch_session(now);
         self.judge_active(now);
         self.judge_gates(now);
+        if self.stirred {
+            self.review_pending(now);
+        }
         self.notice_news(now);
         self.decide_if_due(now);
+        self.wake_if_due(now);
+        self.keep_session();
     }
 
     fn ground(&self) -> Ground<'_> {

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use super::{Engine, Orchestrator, Reach, RecordKind, Reload};
+use super::{Engine, Orchestrator, Reach, RecordKind, Reload, TurnOutcome};
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::Paused;
 use crate::domain::ticket::Timestamp;
-use crate::domain::workset::WorkSet;
 
 impl Engine {
     /// Holds all kicks and starts. A running turn goes on; a kick in preparation is decided again, and not sent.
@@ -34,6 +33,9 @@ impl Engine {
     pub(super) fn reload(&mut self, reload: Reload, now: Timestamp) {
         self.record(RecordKind::ConfigReloaded, None, json!({"changed": reload.changed}), now);
         self.policy = reload.policy;
+        if self.reach == Reach::Session && reload.reach != Reach::Session {
+            self.leave(&TurnOutcome::Interrupted, now);
+        }
         self.reach = reload.reach;
         self.gates_stale = true;
         self.probe_wanted();
@@ -46,12 +48,10 @@ impl Engine {
 
     /// A new session begins empty: every queued ticket is new to it.
     pub(super) fn begin_session(&mut self, session: String, now: Timestamp) {
-        self.work_set = WorkSet::new(session);
-        self.ledger.new_session();
-        self.timers.all_moved();
-        self.kicks = 0;
+        // A session that registers itself brings its own id, and is a boundary of its own.
+        self.fresh_session(if self.reach == Reach::Session { String::new() } else { session });
         self.orchestrator = Orchestrator::Idle { since: now };
-        if !matches!(self.reach, Reach::No(_)) {
+        if self.reach == Reach::Exec {
             self.reach_boundary(Boundary::OrchestratorSpawn);
         }
     }

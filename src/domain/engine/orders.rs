@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 
-use super::{Effect, Engine, Reach};
+use super::{Effect, Engine};
 use crate::domain::gates::holds;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::refusal::Refusal;
@@ -56,7 +56,7 @@ impl Engine {
             );
         };
         match orders {
-            Orders::Plan { order } => self.plan(&ticket, order)?,
+            Orders::Plan { order } => self.plan(&ticket, order, now)?,
             Orders::Wait { kind, detail } => self.wait(&ticket, kind, detail)?,
             Orders::Await { step, span } => self.await_step(&ticket, step, span, now)?,
         }
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     fn check_session(&self, session: &str) -> Result<(), Refusal> {
-        if let Reach::No(why) = &self.reach {
+        if let Some(why) = self.absence() {
             return refuse(
                 format!("there is no Orchestrator whose work set this could be: {why}"),
                 "`yoi status` shows the Orchestrator",
@@ -77,13 +77,14 @@ impl Engine {
                     "session `{session}` is not the Orchestrator's current one, `{}`; its notes are gone with it",
                     self.work_set.session
                 ),
-                "a turn has the current one in YOI_SESSION; nothing is lost: every queued ticket is handed over anew",
+                "a turn has the current one in YOI_SESSION, or in its agent's own variable; nothing is lost: every queued ticket \
+                 is handed over anew",
             );
         }
         Ok(())
     }
 
-    fn plan(&mut self, ticket: &Ticket, order: Option<i64>) -> Result<(), Refusal> {
+    fn plan(&mut self, ticket: &Ticket, order: Option<i64>, now: Timestamp) -> Result<(), Refusal> {
         if !matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
             return refuse(
                 format!("`{}` is {}: only queued and inprogress tickets are planned", ticket.id, state(ticket)),
@@ -96,8 +97,9 @@ impl Engine {
         }
         // A plan is a decision to go on with it: a former reason to wait is over.
         if self.work_set.entry(&ticket.id).waiting.take().is_some() {
-            // It may be on the list again, and this is nobody else's boundary.
+            // It may be on the list again: that is nobody else's boundary, and from now on it lies there.
             self.stirred = true;
+            self.timers.lies_anew(&ticket.id, now);
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ impl Engine {
         let data = json!({"pod": pod.id, "role": pod.role, "pid": pod.process.pid, "agent": pod.agent});
         self.record(RecordKind::AgentEnded, pod.ticket.as_ref(), data, now);
         if let Some(ticket) = &pod.ticket {
+            self.timers.worker_ended(ticket, now);
             if self.backlog.get(ticket).is_some_and(|t| t.state == Some(State::Inprogress)) {
                 self.facts.ended_pods.insert(ticket.clone(), (pod.role.clone(), now));
             }

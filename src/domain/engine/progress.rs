@@ -1,7 +1,7 @@
 //! What counts as progress, whose doing a change is, and what is no longer seen (DESIGN.md 5, "Seen", "Fruitless").
 
-use super::timers::{Sign, just_before};
 use super::{Actor, Engine, Orchestrator};
+use crate::domain::classify::under_way;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::domain::workset::WaitKind;
@@ -25,8 +25,8 @@ impl Engine {
     /// Orchestrator more attempts, or one that delegates again and again to workers that only leave notes would never
     /// come to an end.
     fn may_be_its_workers(&self, id: &TicketId, now: Timestamp) -> bool {
-        let under_way = self.under_way.range((id.clone(), Sign::first())..).next().is_some_and(|(of, _)| of == id);
-        under_way || self.facts.ended_pods.get(id).is_some_and(|(_, at)| just_before(*at, now))
+        let under_way = !under_way(id, self.work_set.get(id), &self.facts, now).is_empty();
+        under_way || self.timers.worker_just_ended(id, now)
     }
 
     pub(super) fn made_during_turn(&mut self, id: &TicketId) {
@@ -76,6 +76,7 @@ impl Engine {
 
     /// What was held back as ignored is offered again.
     fn reset_fruitless(&mut self) {
+        self.registered_kick_at = None;
         if self.ledger.saved.fruitless > 0 {
             self.ledger.reset_fruitless();
             self.stirred = true;

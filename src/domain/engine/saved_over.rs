@@ -7,10 +7,13 @@ use serde_json::json;
 use super::{Actor, Engine, RecordKind};
 use crate::domain::backlog::Diff;
 use crate::domain::classify::clock;
-use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
+use crate::domain::finding::Finding;
+use crate::domain::ticket::{OrphanStatus, Stamps, State, Ticket, TicketId, Timestamp};
 
 /// How long an editor is taken to have had a text open.
-const OPEN_FOR: TimeDelta = TimeDelta::hours(4);
+pub(super) const OPEN_FOR: TimeDelta = TimeDelta::hours(4);
+/// The keys of what the marks have shown are found within this time.
+const JUST_NOW: TimeDelta = TimeDelta::seconds(10);
 /// How many writes of one ticket are remembered.
 const REMEMBERED: usize = 4;
 
@@ -35,6 +38,10 @@ impl Engine {
     /// Remembers what a request wrote, and notices what an old text took back.
     pub(super) fn watch_writes(&mut self, diff: &Diff, by: &Actor, now: Timestamp) {
         let (Some(before), Some(after)) = (&diff.before, &diff.after) else { return };
+        if matches!(by, Actor::Orchestrator | Actor::Somebody(_)) {
+            self.saved_over.remove(&diff.id);
+            self.set_aside.remove(&diff.id);
+        }
         let (before, after) = (marks(before), marks(after));
         if before == after {
             return;
@@ -46,8 +53,60 @@ impl Engine {
         }
     }
 
+    /// Takes in what came to light when it was looked again at what writes displaced.
+    pub(super) fn reviewed(&mut self, findings: Vec<Finding>, now: Timestamp) {
+        for finding in findings {
+            match finding {
+                Finding::Merged { ticket, path } => {
+                    let what =
+                        format!("what somebody wrote slowly into {} was merged with yoi's writes", path.display());
+                    let data = json!({"what": what, "do": "nothing: it is in the file"});
+                    self.record(RecordKind::Inbox, Some(&ticket), data, now);
+                }
+                Finding::Conflict { ticket, kept, why } => {
+                    let what = format!("what somebody wrote while yoi wrote could not be merged: {why}");
+                    let data = json!({"what": what, "kept": kept, "do": "compare it with the ticket, then delete it"});
+                    self.record(RecordKind::Inbox, Some(&ticket), data, now);
+                    self.set_aside.insert(ticket, format!("{what}; it is kept in {kept}"));
+                }
+                Finding::SavedOver { ticket, keys, at, own: false, news } => {
+                    self.lost(&ticket, &keys, at, news, now);
+                }
+                Finding::SavedOver { ticket, at, own: true, .. } => self.lost_stamp(&ticket, at, now),
+            }
+        }
+    }
+
+    fn lost(&mut self, id: &TicketId, keys: &[String], at: Timestamp, news: bool, now: Timestamp) {
+        let keys: Vec<_> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let what = format!(
+            "what yoi wrote at {} was saved over by an editor that had read before it: {}",
+            clock(at),
+            keys.join(", ")
+        );
+        self.saved_over.insert(id.clone(), what.clone());
+        // Where the marks have just shown it, only the keys are new.
+        let known = self.shown_by_marks.remove(id).is_some_and(|shown| now - shown < JUST_NOW);
+        if news && !known {
+            let data = json!({"what": what, "do": "do it again, if it still holds"});
+            self.record(RecordKind::Inbox, Some(id), data, now);
+        }
+        self.written.remove(id);
+    }
+
+    /// A stamp of yoi's own that an old text took back while nobody was watching is set again.
+    fn lost_stamp(&mut self, id: &TicketId, at: Timestamp, now: Timestamp) {
+        if self.restamped.get(id).is_some_and(|done| *done >= at) {
+            return;
+        }
+        if let Some(ticket) = self.backlog.get(id).cloned().filter(|ticket| ticket.state == Some(State::Queued)) {
+            let mut before = ticket.clone();
+            before.stamps = Stamps { queued_at: Some(at), ..Stamps::default() };
+            self.keep_stamped(&before, &ticket, now);
+        }
+    }
+
     fn remember(&mut self, id: &TicketId, written: Written) {
-        self.saved_over.remove(id);
         let known = self.written.entry(id.clone()).or_default();
         known.push(written);
         if known.len() > REMEMBERED {
@@ -66,7 +125,13 @@ impl Engine {
         let data = json!({"what": what, "do": "do it again, if it still holds"});
         self.record(RecordKind::Inbox, Some(id), data, now);
         self.saved_over.insert(id.clone(), what);
+        self.shown_by_marks.insert(id.clone(), now);
         self.written.remove(id);
+    }
+
+    /// What somebody wrote into this ticket, and could not be merged: why not, and where it is kept.
+    pub fn set_aside(&self, id: &TicketId) -> Option<&str> {
+        self.set_aside.get(id).map(String::as_str)
     }
 
     /// What is to be said of a ticket whose last write by yoi was saved over.

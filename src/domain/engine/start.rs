@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::changes::Known;
+use super::polite::Stamp;
 use super::stamps::{last_seen, needs_human};
 use super::{Effect, Engine, LastSeen, Orchestrator, Reach, RecordKind, Start, Turn};
 use crate::domain::backlog::Backlog;
@@ -33,18 +34,22 @@ impl Engine {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
             self.facts.pods.insert(pod.id.clone(), pod);
         }
-        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(start.session, |turn| turn.session.clone()));
+        let session = if self.reach == Reach::Session { String::new() } else { start.session };
+        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(session, |turn| turn.session.clone()));
         let adopted = start.adopted.is_some();
         if let Some(turn) = start.adopted {
             // The session goes on, and with it the numbers of its kicks: each names a log, a file and events.
             self.kicks = turn.kick.number_in(&turn.session).unwrap_or_default();
-            self.want(Effect::WatchTurn(turn.kick.clone(), turn.process.clone()));
+            self.want(Effect::WatchTurn(turn.kick.clone()));
             self.orchestrator = Orchestrator::Busy(Turn::adopted(turn));
         } else {
             self.orchestrator = Orchestrator::Idle { since: now };
         }
         let data = json!({"session": self.work_set.session, "adopted_turn": adopted});
         self.record(RecordKind::DaemonStarted, None, data, now);
+        for turn in start.ended_turns {
+            self.former_turn_ended(&turn, now);
+        }
         for pod in start.ended_pods {
             let id = pod.id.clone();
             self.facts.pods.insert(id.clone(), pod);
@@ -55,7 +60,8 @@ impl Engine {
             // An adopted turn is found at work: an automatic boundary (5, "A start of the daemon").
             (Reach::Exec, true) => self.reach_boundary(Boundary::OrchestratorIdle),
             (Reach::Exec, false) => self.reach_boundary(Boundary::OrchestratorSpawn),
-            (Reach::No(_), _) => {}
+            // Whoever registers is a boundary of its own.
+            (Reach::No(_) | Reach::Session, _) => {}
         }
     }
 
@@ -90,7 +96,7 @@ impl Engine {
             let data = json!({"by": self.editor_name, "while": "the daemon was not running"});
             self.record(RecordKind::IssueApproved, Some(&id), data, now);
             let by = self.editor_name.clone();
-            self.want(Effect::StampQueued { path, by, since, always });
+            self.stamp(Stamp { path, by, since, always }, false);
             self.reach_boundary(Boundary::TicketQueued);
         }
         if !unstamped.is_empty() {

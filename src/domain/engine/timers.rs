@@ -23,7 +23,7 @@ const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
 
 /// Whether what ended then may have left an edit that is noticed only now.
-pub(super) fn just_before(ended: Timestamp, now: Timestamp) -> bool {
+fn just_before(ended: Timestamp, now: Timestamp) -> bool {
     (TimeDelta::zero()..LATE_NOTICE).contains(&(now - ended))
 }
 
@@ -39,6 +39,8 @@ pub(super) struct Lying {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timers {
     pub(super) turn_ended_at: Option<Timestamp>,
+    /// When a Pod on the ticket ended, if just now.
+    pub(super) worked_until: BTreeMap<TicketId, Timestamp>,
     pub(super) lying: BTreeMap<TicketId, Lying>,
     pub(super) probe_at: Option<Timestamp>,
     pub(super) brake_until: Option<Timestamp>,
@@ -54,9 +56,26 @@ impl Timers {
         self.turn_ended_at.is_some_and(|at| just_before(at, now))
     }
 
+    pub(super) fn worker_ended(&mut self, id: &TicketId, now: Timestamp) {
+        self.worked_until.retain(|_, at| just_before(*at, now));
+        self.worked_until.insert(id.clone(), now);
+    }
+
+    /// The same of the work delegated on a ticket.
+    pub(super) fn worker_just_ended(&self, id: &TicketId, now: Timestamp) -> bool {
+        self.worked_until.get(id).is_some_and(|at| just_before(*at, now))
+    }
+
     pub(super) fn lies_since(&mut self, ids: &[TicketId], now: Timestamp) {
         let lying = Lying { since: now, alerted: false, reoffered: false };
         self.lying.extend(ids.iter().map(|id| (id.clone(), lying.clone())));
+    }
+
+    /// An item that was off the list for a while is on it again, seen as it was.
+    pub(super) fn lies_anew(&mut self, id: &TicketId, now: Timestamp) {
+        if let Some(lying) = self.lying.get_mut(id) {
+            *lying = Lying { since: now, alerted: false, reoffered: false };
+        }
     }
 
     pub(super) fn moved(&mut self, id: &TicketId) {
@@ -76,13 +95,6 @@ pub(super) enum Sign {
     Awaited,
 }
 
-impl Sign {
-    /// The least of all.
-    pub(super) fn first() -> Self {
-        Sign::Claim(String::new())
-    }
-}
-
 fn sign(evidence: Evidence) -> Option<Sign> {
     match evidence {
         Evidence::FreshClaim { worker, .. } => Some(Sign::Claim(worker)),
@@ -95,25 +107,39 @@ fn sign(evidence: Evidence) -> Option<Sign> {
 impl Engine {
     /// When the engine wants to be stepped next, if nothing happens before.
     pub fn next_wake(&self) -> Option<Timestamp> {
+        self.due_times().into_iter().filter_map(|(_, at)| at).min()
+    }
+
+    /// All that is waited for, the soonest first, in words.
+    pub fn timers(&self) -> Vec<(&'static str, Timestamp)> {
+        let mut timers: Vec<_> = self.due_times().into_iter().filter_map(|(what, at)| Some((what, at?))).collect();
+        timers.sort_by_key(|(_, at)| *at);
+        timers
+    }
+
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 14] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
         let unmoved = lying().filter(|l| !l.alerted).map(|l| l.since + UNMOVED).min();
         let reoffer = self.policy.kick.reoffer_idle;
-        let times = [
-            self.files.next(),
-            self.verify.next(self.policy.verify_every),
-            self.boundaries.due(self.last_now).filter(|_| deciding),
-            saved.rate_limited_until,
-            saved.backing_off_until,
-            self.timers.brake_until,
-            self.timers.probe_at,
-            self.news_at.filter(|_| self.is_idle()),
-            unmoved,
-            reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min()),
-            self.active_until(),
-        ];
-        times.into_iter().flatten().min()
+        let reoffered = reoffer.and_then(|after| lying().filter(|l| !l.reoffered).map(|l| l.since + after).min());
+        [
+            ("files that changed are read", self.files.next()),
+            ("all files are compared with what was last read", self.verify.next(self.policy.verify_every)),
+            ("boundaries are decided on", self.boundaries.due(self.last_now).filter(|_| deciding)),
+            ("a rate limit is over", saved.rate_limited_until),
+            ("the wait after a failed turn is over", saved.backing_off_until),
+            ("the brake on fruitless kicks is over", self.timers.brake_until),
+            ("the main worktree is looked at again", self.timers.probe_at),
+            ("edits of what was seen are decided on", self.news_at.filter(|_| self.is_idle())),
+            ("a stamp that waits for an editor is tried again", self.polite_again()),
+            ("a stamp that could not be written is tried again", self.unstamped_again()),
+            ("seen work that has not moved is shown", unmoved),
+            ("seen work that has not moved is offered again", reoffered),
+            ("an awaited step is overdue, or a claim goes stale", self.active_until()),
+            ("the Orchestrator's session is looked at", self.session_due()),
+        ]
     }
 
     fn is_idle(&self) -> bool {
@@ -134,6 +160,8 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.be_polite(now);
+        self.stamp_what_failed(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -167,6 +195,13 @@ impl Engine {
         let mut reoffer = false;
         let mut unmoved = BTreeSet::new();
         for (id, lying) in &mut self.timers.lying {
+            if now - lying.since >= UNMOVED
+                && !lying.alerted
+                && self.backlog.get(id).is_some_and(|ticket| self.files.doubts(&ticket.path))
+            {
+                // Whether it is there at all is known within moments.
+                lying.since += TimeDelta::seconds(1);
+            }
             let lain = now - lying.since;
             if !lying.reoffered && self.policy.kick.reoffer_idle.is_some_and(|after| lain >= after) {
                 lying.reoffered = true;
@@ -270,8 +305,11 @@ impl Engine {
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);
+        self.shift_session(back);
+        self.shift_polite(back);
+        self.shift_unstamped(back);
         let timers = &mut self.timers;
-        let lying = timers.lying.values_mut().map(|lying| &mut lying.since);
+        let lying = timers.lying.values_mut().map(|lying| &mut lying.since).chain(timers.worked_until.values_mut());
         let moments = [&mut timers.turn_ended_at, &mut timers.probe_at, &mut timers.brake_until, &mut self.news_at];
         for at in moments.into_iter().flatten().chain(lying) {
             *at -= back;

@@ -2,10 +2,11 @@
 //! (DESIGN.md section 5).
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{Effect, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
+use super::{Effect, EndedTurn, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::attention::Item;
 use crate::domain::classify::{Class, clock};
 use crate::domain::facts::ProcessIdentity;
@@ -27,6 +28,8 @@ pub enum Orchestrator {
         kick: KickId,
         /// Why.
         causes: Vec<Boundary>,
+        /// The files that are read again for it.
+        paths: BTreeSet<PathBuf>,
     },
     /// A turn is running.
     Busy(Turn),
@@ -34,10 +37,10 @@ pub enum Orchestrator {
 
 /// A running turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four observations that have nothing to do with one another")]
+#[expect(clippy::struct_excessive_bools, reason = "observations that have nothing to do with one another")]
 pub struct Turn {
-    /// The kick that started it.
-    pub kick: KickId,
+    /// The kick that started it; None where a prompt of somebody's did.
+    pub kick: Option<KickId>,
     /// Since when.
     pub since: Timestamp,
     /// Its process, once it runs.
@@ -54,20 +57,27 @@ pub struct Turn {
     pub(super) made: bool,
     /// It was started by a former daemon: what was handed over is not known.
     pub(super) adopted: bool,
+    /// Its list was the answer to the end of the turn before.
+    pub(super) by_stop: bool,
 }
 
 impl Turn {
     pub(super) fn adopted(turn: RunningTurn) -> Self {
+        Self { process: turn.process, adopted: true, ..Self::new(Some(turn.kick), Vec::new(), turn.since) }
+    }
+
+    pub(super) fn new(kick: Option<KickId>, handed: Vec<Item>, since: Timestamp) -> Self {
         Self {
-            kick: turn.kick,
-            since: turn.since,
-            process: Some(turn.process),
-            handed: Vec::new(),
+            kick,
+            since,
+            process: None,
+            handed,
             progress: false,
             changed: BTreeSet::new(),
             shaken: false,
             made: false,
-            adopted: true,
+            adopted: false,
+            by_stop: false,
         }
     }
 }
@@ -75,11 +85,15 @@ impl Turn {
 impl Engine {
     /// Whether an Orchestrator can take a kick now. A kick in preparation is not yet a turn.
     pub(super) fn presence(&self) -> Presence {
-        match (&self.reach, &self.orchestrator) {
-            (Reach::No(why), _) => Presence::None(why.clone()),
+        if let Some(why) = self.absence() {
+            return Presence::None(why.to_owned());
+        }
+        // A turn that has been silent for too long has probably been interrupted.
+        let silent = self.session.as_ref().is_some_and(|session| session.silent);
+        match self.orchestrator {
             _ if self.ledger.saved.paused.is_some() => Presence::Paused(self.pause_in_words()),
-            (Reach::Exec, Orchestrator::Busy(_)) => Presence::Busy,
-            (Reach::Exec, _) => Presence::Idle,
+            Orchestrator::Busy(_) if !silent => Presence::Busy,
+            _ => Presence::Idle,
         }
     }
 
@@ -87,18 +101,26 @@ impl Engine {
     pub(super) fn prepare(&mut self, causes: Vec<Boundary>, items: &[Item]) {
         self.kicks += 1;
         let kick = KickId::of(&self.work_set.session, self.kicks);
-        let paths = items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|t| t.path.clone()).collect();
-        self.want(Effect::Refresh { kick: kick.clone(), paths });
-        self.orchestrator = Orchestrator::Preparing { kick, causes };
+        let paths = self.paths_of_items(items).collect();
+        self.refresh(kick, causes, paths);
+    }
+
+    fn refresh(&mut self, kick: KickId, causes: Vec<Boundary>, paths: BTreeSet<PathBuf>) {
+        self.want(Effect::Refresh { kick: kick.clone(), paths: paths.iter().cloned().collect() });
+        self.orchestrator = Orchestrator::Preparing { kick, causes, paths };
+    }
+
+    fn paths_of_items(&self, items: &[Item]) -> impl Iterator<Item = PathBuf> {
+        items.iter().filter_map(|item| self.backlog.get(&item.id)).map(|ticket| ticket.path.clone())
     }
 
     /// The data is fresh: decide again, for what happened meanwhile too, and deliver or let it be.
     pub(super) fn refreshed(&mut self, kick: &KickId, now: Timestamp) {
-        let Orchestrator::Preparing { kick: expected, causes } = &self.orchestrator else { return };
+        let Orchestrator::Preparing { kick: expected, causes, paths } = &self.orchestrator else { return };
         if expected != kick {
             return;
         }
-        let mut causes = causes.clone();
+        let (mut causes, mut paths) = (causes.clone(), paths.clone());
         self.orchestrator = Orchestrator::Idle { since: now };
         // Transitions that the fresh data brought are boundaries too, and join this decision.
         self.judge_active(now);
@@ -109,60 +131,71 @@ impl Engine {
             }
         }
         match self.decide(&causes, now) {
+            // What came onto the list meanwhile is read again too. Each round adds a file: it comes to an end.
+            Decision::Kick { items, .. } if self.paths_of_items(&items).any(|path| !paths.contains(&path)) => {
+                paths.extend(self.paths_of_items(&items));
+                self.refresh(kick.clone(), causes, paths);
+            }
             Decision::Kick { items, left_out } => self.deliver(kick.clone(), causes, items, left_out, now),
-            Decision::Suppress(why) => self.suppressed(&causes, &why, now),
+            Decision::Suppress(why) => {
+                self.suppressed(&causes, &why, now);
+                self.drop_pending();
+                if let Some(answer) = self.contact {
+                    self.answered_nothing(answer, now);
+                }
+            }
         }
     }
 
     fn deliver(&mut self, id: KickId, causes: Vec<Boundary>, items: Vec<Item>, left_out: usize, now: Timestamp) {
+        if self.was_shown(&items, now) {
+            return;
+        }
         let ids: Vec<_> = items.iter().map(|item| item.id.clone()).collect();
-        let data = json!({"row": 7, "kick": id, "boundaries": causes, "items": ids, "left_out": left_out});
+        let way = self.session.as_ref().map_or("exec", |session| session.way.as_str());
+        let data = json!({"row": 7, "kick": id, "boundaries": causes, "items": ids, "left_out": left_out, "way": way});
         self.record(RecordKind::KickSent, None, data, now);
         if causes.contains(&Boundary::PanelOpen) && items.iter().any(|item| item.seen) {
             self.ledger.panel_presented_at = Some(now);
         }
         self.boundaries.note_kick(&causes, items.len(), left_out, now);
-        let session = self.work_set.session.clone();
-        self.orchestrator = Orchestrator::Busy(Turn {
-            kick: id.clone(),
-            since: now,
-            process: None,
-            handed: items.clone(),
-            progress: false,
-            changed: BTreeSet::new(),
-            shaken: false,
-            made: false,
-            adopted: false,
-        });
-        self.want(Effect::Launch(Kick { id, session, causes, items, left_out }));
+        let kick = Kick { id, session: self.work_set.session.clone(), causes, items, left_out };
+        if self.reach == Reach::Session {
+            if kick.causes.iter().any(|c| matches!(c, Boundary::OrchestratorSpawn | Boundary::OrchestratorRestore)) {
+                self.registered_kick_at = Some(now);
+            }
+            self.hand_over(kick, now);
+            return;
+        }
+        self.orchestrator = Orchestrator::Busy(Turn::new(Some(kick.id.clone()), kick.items.clone(), now));
+        self.want(Effect::Launch(kick));
     }
 
     pub(super) fn turn_started(&mut self, kick: &KickId, process: ProcessIdentity) {
         if let Orchestrator::Busy(turn) = &mut self.orchestrator
-            && turn.kick == *kick
+            && turn.kick.as_ref() == Some(kick)
         {
             turn.process = Some(process);
         }
     }
 
     pub(super) fn turn_ended(&mut self, kick: &KickId, outcome: &TurnOutcome, jitter: u16, now: Timestamp) {
-        let turn = match &self.orchestrator {
-            Orchestrator::Busy(turn) if turn.kick == *kick => turn.clone(),
-            _ => return,
-        };
+        if matches!(&self.orchestrator, Orchestrator::Busy(turn) if turn.kick.as_ref() == Some(kick)) {
+            self.end_turn(outcome, jitter, now);
+        }
+    }
+
+    /// The running turn, if one is, has ended: it is judged by its effect.
+    pub(super) fn end_turn(&mut self, outcome: &TurnOutcome, jitter: u16, now: Timestamp) {
+        let Orchestrator::Busy(turn) = &self.orchestrator else { return };
+        let turn = turn.clone();
+        if let Some(session) = &mut self.session {
+            session.silent = false;
+        }
+        let failures = self.ledger.saved.failures;
         self.orchestrator = Orchestrator::Idle { since: now };
         self.timers.turn_ended(now);
-        let jitter = f64::from(jitter) / 1000.0;
-        let failed = match outcome {
-            TurnOutcome::Succeeded | TurnOutcome::Unknown => {
-                self.ledger.succeeded_turn();
-                None
-            }
-            TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
-                self.ledger.failed_turn(now, jitter);
-                Some(why.clone())
-            }
-        };
+        let failed = self.count_failure(outcome, jitter, now);
         let delivered = !matches!(outcome, TurnOutcome::NotDelivered(_));
         if delivered && failed.is_none() {
             self.note_shown_gated(&turn);
@@ -170,23 +203,66 @@ impl Engine {
         if turn.progress {
             // As long as the Orchestrator gets somewhere, it is asked for the next step.
             self.all_unseen();
-        } else if delivered && !turn.adopted {
+        } else if delivered && !turn.adopted && turn.kick.is_some() {
             self.without_progress(&turn, failed.is_none(), now);
         }
-        // A clock set back meanwhile must not make it less than nothing.
-        let ran_ms = (now - turn.since).num_milliseconds().max(0);
-        let data = json!({"kick": kick, "ran_ms": ran_ms, "progress": turn.progress, "failed": failed,
-            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
-        self.record(RecordKind::TurnEnded, None, data, now);
-        if failed.is_some() && self.ledger.just_gave_up() {
-            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
-            self.alert(what, &turn, now);
+        // A turn that a person began is nobody's business, unless it says how well the agent is.
+        if turn.kick.is_some() || failed.is_some() || failures > 0 {
+            self.record_end(&turn, failed.as_deref(), delivered, now);
         }
+        self.alert_if_given_up(failed.is_some(), &turn.handed, now);
         self.save_ledger();
         if let Some(session) = self.next_session.take() {
             return self.begin_session(session, now);
         }
         self.reach_boundary(Boundary::OrchestratorIdle);
+    }
+
+    /// A turn that ended while no daemon was running is judged by how it ended; what it was given, and whether it got
+    /// anything further, is not known any more.
+    pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
+        let failed = self.count_failure(&turn.outcome, turn.jitter, now);
+        let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
+        let delivered = !matches!(turn.outcome, TurnOutcome::NotDelivered(_));
+        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed,
+            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless,
+            "while": "the daemon was not running"});
+        self.record(RecordKind::TurnEnded, None, data, now);
+        if let Some(until) = turn.rate_limited_until {
+            self.rate_limited(until, now);
+        }
+        self.alert_if_given_up(failed.is_some(), &[], now);
+        self.save_ledger();
+    }
+
+    /// Why it failed, if it did.
+    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, now: Timestamp) -> Option<String> {
+        match outcome {
+            TurnOutcome::Succeeded | TurnOutcome::Unknown => {
+                self.ledger.succeeded_turn();
+                None
+            }
+            TurnOutcome::Interrupted => None,
+            TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
+                self.ledger.failed_turn(now, f64::from(jitter) / 1000.0);
+                Some(why.clone())
+            }
+        }
+    }
+
+    fn alert_if_given_up(&mut self, failed: bool, handed: &[Item], now: Timestamp) {
+        if failed && self.ledger.just_gave_up() {
+            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
+            self.alert(what, handed, now);
+        }
+    }
+
+    fn record_end(&mut self, turn: &Turn, failed: Option<&str>, delivered: bool, now: Timestamp) {
+        // A clock set back meanwhile must not make it less than nothing; only a kick's turn is yoi's doing.
+        let ran_ms = turn.kick.as_ref().map_or(0, |_| (now - turn.since).num_milliseconds().max(0));
+        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": turn.progress, "failed": failed,
+            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
+        self.record(RecordKind::TurnEnded, None, data, now);
     }
 
     fn without_progress(&mut self, turn: &Turn, may_be_seen: bool, now: Timestamp) {
@@ -201,13 +277,13 @@ impl Engine {
         if self.ledger.just_ignored() {
             self.alert(
                 "three kicks in a row led to nothing: only `yoi kick`, a panel or a restart kicks now",
-                turn,
+                &turn.handed,
                 now,
             );
         }
         if !braked && let Some(until) = self.ledger.brake_until(max, now) {
             let what = format!("{max} fruitless kicks within an hour: no automatic kicks until {}", clock(until));
-            self.alert(&what, turn, now);
+            self.alert(&what, &turn.handed, now);
         }
     }
 
@@ -219,8 +295,8 @@ impl Engine {
         self.ledger.shown_gated.extend(ids);
     }
 
-    fn alert(&mut self, what: &str, turn: &Turn, now: Timestamp) {
-        let ids: Vec<_> = turn.handed.iter().map(|item| &item.id).collect();
+    fn alert(&mut self, what: &str, handed: &[Item], now: Timestamp) {
+        let ids: Vec<_> = handed.iter().map(|item| &item.id).collect();
         let data = json!({"what": what, "items": ids});
         self.record(RecordKind::Alert, None, data, now);
     }

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::super::{Event, RecordKind, TurnOutcome};
+use super::super::{Actor, Event, RecordKind, TurnOutcome};
 use super::host::Host;
 use super::scripts::{diligent, failing, lazy, making};
 use crate::domain::kick::{Boundary, Presence};
@@ -207,6 +207,60 @@ fn one_that_makes_itself_work_for_ever_comes_to_an_end() {
     host.add(queued("b"));
     host.run(10);
     assert!(host.kicks.len() > kicks);
+}
+
+#[test]
+fn an_acceptance_put_on_record_is_progress_a_limited_number_of_times() {
+    let mut host = Host::new(Policy::default(), [ticket("a", State::Inprogress)]);
+    for n in 1..=20 {
+        if host.turn.is_none() {
+            host.boundary(Boundary::UserKick);
+            host.run(1);
+        }
+        host.edit("a", |t| t.stamps.accepted_at = None);
+        let now = host.now;
+        host.write("a", Actor::Orchestrator, |t| {
+            t.stamps.accepted_by = Some("orchestrator".into());
+            t.stamps.accepted_at = Some(now);
+        });
+        host.finish_turn(TurnOutcome::Succeeded);
+        let progress = host.records.iter().rfind(|r| r.kind == RecordKind::TurnEnded).unwrap().data["progress"] == true;
+        assert_eq!(progress, n <= 10, "turn {n}");
+        host.run(1);
+    }
+}
+
+#[test]
+fn workers_that_only_leave_notes_come_to_an_end() {
+    for late in [false, true] {
+        let mut host = Host::new(Policy::default(), [accepted("a")]);
+        host.script = Some(diligent);
+        host.finish_turn(TurnOutcome::Succeeded);
+        host.boundary(Boundary::UserKick);
+        for _ in 0..40 {
+            // It is never done: each worker writes a note into the ticket, and ends.
+            host.memo.clear();
+            let pods: Vec<_> = host.pod_ends.keys().cloned().collect();
+            for pod in pods {
+                if !late {
+                    host.reword("a");
+                }
+                host.end_pod(&pod);
+                if late {
+                    host.reword("a");
+                }
+            }
+            host.run(10);
+        }
+        // Ten delegations count; the next three turns are fruitless.
+        assert!((12..=16).contains(&host.kicks.len()), "late: {late}: {} kicks", host.kicks.len());
+        assert_eq!(alerts(&host).len(), 1, "late: {late}");
+        // A person's note is a person's.
+        let kicks = host.kicks.len();
+        host.reword("a");
+        host.run(90);
+        assert!(host.kicks.len() > kicks, "late: {late}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use chrono::TimeDelta;
 
 use super::super::{
-    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, Start, TurnOutcome,
+    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, SavedSession, Start, TurnOutcome,
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
@@ -49,6 +49,10 @@ pub(super) struct Host {
     pub(super) probes: u32,
     pub(super) doubts: u32,
     pub(super) bodies: BTreeMap<PathBuf, u32>,
+    /// Lists that a session was handed, and has not taken.
+    pub(super) handed_over: VecDeque<Kick>,
+    pub(super) woken: Vec<u64>,
+    pub(super) session: Option<SavedSession>,
     pub(super) inbox: VecDeque<Event>,
     launched: Option<Kick>,
     refreshed: Option<(KickId, Timestamp)>,
@@ -92,6 +96,9 @@ impl Host {
             probes: 0,
             doubts: 0,
             bodies: BTreeMap::new(),
+            handed_over: VecDeque::new(),
+            woken: Vec::new(),
+            session: None,
             inbox: VecDeque::new(),
             launched: None,
             refreshed: None,
@@ -126,6 +133,7 @@ impl Host {
             recorded_at,
             ledger: self.saved.clone(),
             adopted: None,
+            ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
             dirty: self.dirty.clone(),
@@ -171,7 +179,7 @@ impl Host {
                 }
                 Effect::Compare => self.compare(),
                 Effect::DoubtWatcher => self.doubts += 1,
-                Effect::StampQueued { path, by, since, always } => self.stamp(&path, by, since, always),
+                Effect::StampQueued { path, by, since, always, .. } => self.stamp(&path, by, since, always),
                 Effect::Probe => {
                     self.probes += 1;
                     self.inbox.push_back(Event::Probed(self.dirty.clone()));
@@ -183,8 +191,11 @@ impl Host {
                     self.inbox.push_back(Event::Refreshed(kick));
                 }
                 Effect::Launch(kick) => self.launch(kick),
+                Effect::HandOver(kick) => self.handed_over.push_back(kick),
+                Effect::Wake(number) => self.woken.push(number),
+                Effect::SaveSession(saved) => self.session = saved,
                 Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
-                Effect::WatchTurn(..) => {}
+                Effect::WatchTurn(..) | Effect::WatchSession(_) => {}
                 Effect::Record(record) => self.records.push(record),
                 Effect::SaveLedger(saved) => self.saved = saved,
                 Effect::SaveSeen(changes) => {
@@ -273,7 +284,7 @@ impl Host {
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
         }
         let busy = matches!(self.engine.summary(self.now).orchestrator, Orchestrator::Busy(_));
-        assert_eq!(self.turn.is_some(), busy);
+        assert!(self.turn.is_some() == busy || self.session.is_some());
     }
 
     /// Lets time pass, with everything that is due in it.

@@ -6,7 +6,7 @@ use super::scripts::{diligent, lazy};
 use crate::domain::backlog::Entry;
 use crate::domain::facts::{Dirty, PodState};
 use crate::domain::kick::Boundary;
-use crate::domain::policy::Policy;
+use crate::domain::policy::{KickPolicy, Policy};
 use crate::domain::sample::{accepted, id, ids, pod, queued, texts, ticket, with};
 use crate::domain::ticket::State;
 use crate::domain::workset::WaitKind;
@@ -149,6 +149,23 @@ fn what_is_done_between_decision_and_delivery_is_not_announced() {
     host.run(5);
     assert_eq!(host.kicks.len(), 2);
     assert_eq!(host.decisions(0).last().map(String::as_str), Some("nothing_startable"));
+}
+
+#[test]
+fn what_comes_onto_the_list_when_another_leaves_it_is_read_again_too() {
+    let kick = KickPolicy { max_items: 1, ..KickPolicy::default() };
+    let mut host = Host::new(Policy { kick, ..Policy::default() }, [queued("a"), queued("b")]);
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.run(1);
+    // Both files say more than has been noticed yet, and only the first is among the items of the decision.
+    for name in ["a", "b"] {
+        let done = crate::domain::sample::sealed(with(host.ticket(name), |t| t.state = Some(State::Done)), "0");
+        host.files.insert(done.path.clone(), Entry::Ticket(done));
+    }
+    let from = host.records.len();
+    host.boundary(Boundary::UserKick);
+    assert_eq!(host.kicks.len(), 1);
+    assert_eq!(host.decisions(from), ["nothing_queued"]);
 }
 
 #[test]

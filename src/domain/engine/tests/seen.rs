@@ -260,6 +260,40 @@ fn seen_work_that_does_not_move_for_60_minutes_is_in_the_inbox_with_one_alert() 
 }
 
 #[test]
+fn what_is_taken_up_again_after_a_wait_is_news_and_lies_anew() {
+    let mut host = presented([queued("a")]);
+    let wait = Orders::Wait { kind: WaitKind::Other, detail: "later".into() };
+    host.order("a", wait.clone()).unwrap();
+    host.run(5);
+    assert_eq!(host.kicks.len(), 1, "it waits");
+    host.plan("a");
+    host.run(90);
+    assert_eq!(host.handed(1), ["a"], "it is on the list again, and was not seen since it was planned");
+    // Seen, put aside, and taken up after an hour in which nobody could have been told of it.
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.order("a", wait).unwrap();
+    host.run(2 * 3600);
+    assert!(unmoved(&host).is_empty(), "what waits is not unmoved");
+    host.plan("a");
+    host.run(3600 - 1);
+    assert!(unmoved(&host).is_empty());
+    host.run(2);
+    assert_eq!(unmoved(&host), [r#"["a"]"#]);
+}
+
+#[test]
+fn a_save_at_the_very_moment_of_the_alert_does_not_swallow_it() {
+    let mut host = presented([queued("a")]);
+    let whole = crate::domain::backlog::Entry::Ticket(host.ticket("a"));
+    host.run_ms(3_600_000 - 60_000 - 100);
+    host.save("tickets/a.md", None);
+    host.run_ms(200);
+    host.save("tickets/a.md", Some(whole));
+    host.run(5);
+    assert_eq!(unmoved(&host), [r#"["a"]"#]);
+}
+
+#[test]
 fn what_others_do_to_other_tickets_does_not_put_the_alert_off() {
     let mut host = presented([queued("a"), ticket("z", State::Planning)]);
     for _ in 0..20 {

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::super::{
-    Actor, Effect, Engine, Event, KickId, LastSeen, Reach, RecordKind, RunningTurn, Start, TurnOutcome,
+    Actor, Effect, EndedTurn, Engine, Event, KickId, LastSeen, Reach, RecordKind, RunningTurn, Start, TurnOutcome,
 };
 use super::host::Host;
 use super::scripts::lazy;
@@ -121,6 +121,7 @@ fn start_with(adopted: Option<RunningTurn>) -> Start {
         recorded_at: Some(at(-9)),
         ledger: SavedLedger::default(),
         adopted,
+        ended_turns: Vec::new(),
         pods: Vec::new(),
         ended_pods: Vec::new(),
         dirty: Dirty::Clean,
@@ -132,10 +133,10 @@ fn start_with(adopted: Option<RunningTurn>) -> Start {
 fn a_running_turn_is_adopted_and_not_started_twice() {
     let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 7, started: 1 };
     let kick = KickId("old-7".into());
-    let turn = RunningTurn { kick: kick.clone(), session: "old".into(), process: process.clone(), since: at(-60) };
+    let turn = RunningTurn { kick: kick.clone(), session: "old".into(), process: Some(process), since: at(-60) };
     let mut engine = Engine::new(at(0));
     let effects = engine.step(Event::Started(Box::new(start_with(Some(turn)))), at(0));
-    assert!(effects.contains(&Effect::WatchTurn(kick.clone(), process)));
+    assert!(effects.contains(&Effect::WatchTurn(kick.clone())));
     assert!(!effects.iter().any(|e| matches!(e, Effect::Launch(_) | Effect::Refresh { .. })));
     assert_eq!(engine.presence(), Presence::Busy);
     assert_eq!(engine.work_set().session, "old", "it keeps its session, with an empty work set");
@@ -215,4 +216,36 @@ fn without_an_orchestrator_nothing_is_kicked_and_it_says_why() {
     let last = host.records.iter().rfind(|r| r.kind == RecordKind::KickSuppressed).unwrap();
     assert_eq!(last.data["detail"], "`[orchestrator] command` is not set");
     assert_eq!(host.engine.next_wake(), None);
+}
+
+#[test]
+fn a_turn_that_ended_meanwhile_is_judged_by_how_it_ended() {
+    let turn = |outcome, rate_limited_until| EndedTurn {
+        kick: KickId("old-7".into()),
+        since: at(-120),
+        at: at(-60),
+        outcome,
+        rate_limited_until,
+        jitter: 0,
+    };
+    let start = |turn: EndedTurn| {
+        let ledger = SavedLedger { failures: 2, ..SavedLedger::default() };
+        let start = Start { ledger, ended_turns: vec![turn], ..start_with(None) };
+        let mut engine = Engine::new(at(0));
+        let effects = engine.step(Event::Started(Box::new(start)), at(0));
+        let records = effects.iter().filter_map(|e| if let Effect::Record(r) = e { Some(r) } else { None });
+        let ends: Vec<_> = records.clone().filter(|r| r.kind == RecordKind::TurnEnded).cloned().collect();
+        let alerts = records.filter(|r| r.kind == RecordKind::Alert).count();
+        let kicks = effects.iter().filter(|e| matches!(e, Effect::Refresh { .. })).count();
+        assert_eq!((ends.len(), &ends[0].data["ran_ms"]), (1, &60_000.into()));
+        let standing = engine.summary(at(0)).standing;
+        ((standing.failures, standing.fruitless), alerts, kicks, engine.work_set().session.clone())
+    };
+    let new = || "new".to_owned();
+    assert_eq!(start(turn(TurnOutcome::Succeeded, None)), ((0, 0), 0, 1, new()));
+    assert_eq!(start(turn(TurnOutcome::Unknown, None)), ((0, 0), 0, 1, new()));
+    // A start is an explicit boundary: it kicks in spite of failures, and not in spite of a rate limit.
+    assert_eq!(start(turn(TurnOutcome::Failed("exit 1".into()), None)), ((3, 0), 1, 1, new()));
+    assert_eq!(start(turn(TurnOutcome::Failed("exit 75".into()), Some(at(60)))), ((3, 0), 1, 0, new()));
+    assert_eq!(start(turn(TurnOutcome::NotDelivered("no".into()), None)), ((3, 0), 1, 1, new()));
 }

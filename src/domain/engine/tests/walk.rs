@@ -58,11 +58,18 @@ fn one_item() -> World {
     World::new("one item a kick", two(), acts, policy(None, 1))
 }
 
-/// People who edit, queue, take back, start and finish by hand, ask, look, and start the daemon again.
+/// People who edit, queue, take back, and ask.
 fn people() -> World {
-    let mut acts = vec![EndTurn, UserKick, PanelOpen, Restart, ADayPasses];
-    acts.extend(each(2, &[Plan, Accept, PersonEdits, PersonQueues, PersonUnqueues, PersonStarts, PersonFinishes]));
+    let mut acts = vec![EndTurn, UserKick, ADayPasses];
+    acts.extend(each(2, &[Plan, Accept, PersonEdits, PersonQueues, PersonUnqueues]));
     World::new("people", vec![queued("a"), ticket("b", State::Ready)], acts, policy(Some(1), 10))
+}
+
+/// People who start and finish by hand, look, and start the daemon again.
+fn by_hand() -> World {
+    let mut acts = vec![EndTurn, PanelOpen, Restart, ADayPasses];
+    acts.extend(each(2, &[Accept, Delegate, PodEnds, PersonStarts, PersonQueues, PersonFinishes]));
+    World::new("by hand", vec![queued("a"), ticket("b", State::Ready)], acts, policy(Some(1), 10))
 }
 
 /// Gates: human ones that people set and take off, and room for one.
@@ -78,12 +85,19 @@ fn failing() -> World {
     World::new("failing", vec![accepted("a"), queued("b")], acts, policy(Some(1), 10))
 }
 
+/// A person holds everything back, and lets it go on; the daemon is started again meanwhile.
+fn paused() -> World {
+    let mut acts = vec![EndTurn, FailTurn, UserKick, Pause, Resume, Restart, ADayPasses];
+    acts.extend(each(2, &[Plan, Accept, Delegate, PodEnds, PersonEdits, PersonQueues]));
+    World::new("paused", two(), acts, policy(Some(1), 10))
+}
+
 /// What happens within the same moment, the join of boundaries, the minute of news, the wait after a failure.
 fn haste() -> World {
     let mut acts = vec![EndTurn, FailTurn, UserKick];
     acts.extend(each(2, &[Plan, Accept, Delegate, PodEnds, PersonEdits, PersonQueues, PersonUnqueues]));
     let world = World::new("haste", two(), acts, policy(Some(1), 10));
-    World { haste: (2, vec![0, 170, 5_000]), ..world }
+    World { haste: (1, vec![0, 170, 5_000]), ..world }
 }
 
 /// A process of the Orchestrator's outlives its turns, and goes on.
@@ -127,6 +141,11 @@ fn first_states_of_people() {
 }
 
 #[test]
+fn first_states_by_hand() {
+    check(&by_hand().first(FIRST));
+}
+
+#[test]
 fn first_states_of_gates() {
     check(&gates().first(FIRST));
 }
@@ -134,6 +153,11 @@ fn first_states_of_gates() {
 #[test]
 fn first_states_of_a_failing_orchestrator() {
     check(&failing().first(FIRST));
+}
+
+#[test]
+fn first_states_of_a_pause() {
+    check(&paused().first(FIRST));
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(in super::super) enum Act {
     PersonGates(usize),
     UserKick,
     PanelOpen,
+    Pause,
+    Resume,
     Restart,
 }
 use Act::*;
@@ -67,6 +69,8 @@ impl Act {
                 | PersonGates(_)
                 | UserKick
                 | PanelOpen
+                | Pause
+                | Resume
                 | Restart
         )
     }
@@ -124,11 +128,10 @@ impl Act {
         }
         let state = |n: usize| host.ticket(NAMES[n]).state;
         match self {
-            Await(n) => state(n) == Some(State::Inprogress),
             Plan(n) => matches!(state(n), Some(State::Inprogress | State::Queued)),
             Accept(n) | Shelve(n) | WaitForRoom(n) | PersonUnqueues(n) => state(n) == Some(State::Queued),
             Delegate(n) => state(n) == Some(State::Inprogress) && pod_on(host, n).is_none(),
-            Requeue(n) | Done(n) => state(n) == Some(State::Inprogress),
+            Await(n) | Requeue(n) | Done(n) => state(n) == Some(State::Inprogress),
             Reopen(n) => state(n) == Some(State::Done),
             Invent(n) => state(n) == Some(State::Ready),
             PodEnds(n) | WorkerCloses(n) => pod_on(host, n).is_some(),
@@ -136,6 +139,8 @@ impl Act {
             PersonStarts(n) => state(n) != Some(State::Inprogress),
             PersonFinishes(n) => state(n) != Some(State::Done),
             Restart => !busy,
+            Pause => host.saved.paused.is_none(),
+            Resume => host.saved.paused.is_some(),
             _ => true,
         }
     }
@@ -185,6 +190,8 @@ pub(super) fn act(host: &mut Host, act: Act) -> bool {
         }
         UserKick => host.boundary(Boundary::UserKick),
         PanelOpen => host.boundary(Boundary::PanelOpen),
+        Pause => host.tell(Event::Paused { by: "al".into(), reason: None }),
+        Resume => host.tell(Event::Resumed { by: "al".into() }),
         Restart => host.restart_at(super::super::super::Reach::Exec, host.now),
     }
     true

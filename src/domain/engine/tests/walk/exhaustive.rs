@@ -2,7 +2,10 @@
 //! fast with the crate's own code optimised: `--config 'profile.dev.package.yoi.opt-level=2'`.
 
 use super::search::{World, check};
-use super::{Act::*, any_time, brake, each, failing, gates, haste, one_item, orchestrator, own_hand, people, policy};
+use super::{
+    Act::*, any_time, brake, by_hand, each, failing, gates, haste, one_item, orchestrator, own_hand, paused, people,
+    policy,
+};
 use crate::domain::sample::queued;
 
 #[test]
@@ -27,6 +30,12 @@ fn whole_one_item() {
 #[ignore = "minutes: the whole of each world"]
 fn whole_people() {
     check(&people());
+}
+
+#[test]
+#[ignore = "minutes: the whole of each world"]
+fn whole_by_hand() {
+    check(&by_hand());
 }
 
 #[test]
@@ -59,13 +68,19 @@ fn whole_brake() {
     check(&brake());
 }
 
-/// Three tickets, as far as half a million states go.
+#[test]
+#[ignore = "minutes: the whole of each world"]
+fn whole_pause() {
+    check(&paused());
+}
+
+/// Three tickets, one at a time.
 #[test]
 #[ignore = "minutes: the whole of each world"]
 fn three_tickets() {
     let mut acts = vec![EndTurn, ADayPasses];
     acts.extend(each(3, &[Plan, Accept, Delegate, Done, PodEnds]));
-    check(&World::new("three", ["a", "b", "c"].map(queued).into(), acts, policy(Some(1), 10)).first(500_000));
+    check(&World::new("three", ["a", "b", "c"].map(queued).into(), acts, policy(Some(1), 10)));
 }
 
 /// Three tickets and room for two.
@@ -74,7 +89,5 @@ fn three_tickets() {
 fn three_tickets_two_at_once() {
     let mut acts = vec![EndTurn, FailTurn];
     acts.extend(each(3, &[Plan, Accept, Delegate, WorkerCloses]));
-    check(
-        &World::new("three, two at once", ["a", "b", "c"].map(queued).into(), acts, policy(Some(2), 10)).first(500_000),
-    );
+    check(&World::new("three, two at once", ["a", "b", "c"].map(queued).into(), acts, policy(Some(2), 10)));
 }

@@ -110,6 +110,7 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
         matches!(engine.reach, Reach::Exec),
         matches!(engine.facts.dirty, Dirty::Clean),
         host.turn.is_some(),
+        saved.paused.is_some(),
     ]);
     ghost.write(&mut key.0);
     match &engine.orchestrator {
@@ -151,6 +152,11 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
     key.0.push(it.state.map_or(9, |state| state as u8));
     let known = engine.backlog.get(&id).is_some_and(|known| *known == it);
     key.bits([it.acceptance_recorded(), it.human_gate.is_some(), known]);
+    if let Some(known) = engine.backlog.get(&id).filter(|_| !known) {
+        key.0.push(known.state.map_or(9, |state| state as u8));
+        key.bits([known.acceptance_recorded(), known.human_gate.is_some(), known.meaning == it.meaning]);
+        key.ahead(known.stamps.queued_at.map(|at| at + TimeDelta::seconds(62)), now);
+    }
     note(&mut key, engine, &id, now);
     let pods = engine.facts.pods_on(&id).count();
     key.number(pods + 16 * engine.under_way.iter().filter(|(of, _)| *of == id).count());
@@ -177,7 +183,7 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
     ghost.write_of(n, &mut key.0);
     if hasty > 0 {
         moments(&mut key, host, &it);
-        let ended = engine.facts.ended_pods.get(&id).map(|(_, at)| *at + TimeDelta::seconds(2));
+        let ended = engine.timers.worked_until.get(&id).map(|at| *at + TimeDelta::seconds(2));
         key.ahead(ended, now);
     }
     if !alike {

@@ -16,9 +16,9 @@ pub(super) struct Ghost {
     touched: [bool; 3],
     /// Each ticket was named in an alert as not moving.
     unmoved: [bool; 3],
-    told_failures: bool,
-    told_ignored: bool,
-    told_brake: bool,
+    /// That automatic kicks have ended: by failures, as ignored, by the brake.
+    told: [bool; 3],
+    paused: bool,
 }
 
 impl Ghost {
@@ -27,7 +27,7 @@ impl Ghost {
     }
 
     pub(super) fn write(&self, key: &mut Vec<u8>) {
-        key.push(u8::from(self.told_failures) | u8::from(self.told_ignored) << 1 | u8::from(self.told_brake) << 2);
+        key.extend(self.told.map(u8::from));
     }
 
     pub(super) fn write_of(&self, n: usize, key: &mut Vec<u8>) {
@@ -46,6 +46,7 @@ impl Ghost {
                 self.stir(n);
             }
         }
+        self.paused = (self.paused || act == Act::Pause) && act != Act::Resume;
         if act == Act::Restart {
             // A new session knows nothing.
             (self.fresh, self.unmoved) = ([true; 3], [false; 3]);
@@ -65,8 +66,8 @@ impl Ghost {
         if act == Act::EndTurn
             && let Some(kick) = &host.turn
         {
-            for n in 0..NAMES.len() {
-                if kick.items.iter().any(|item| item.id == id(NAMES[n])) && !self.touched[n] {
+            for (n, name) in NAMES.iter().enumerate() {
+                if kick.items.iter().any(|item| item.id == id(name)) && !self.touched[n] {
                     self.fresh[n] = false;
                 }
             }
@@ -80,11 +81,12 @@ impl Ghost {
         }
         let standing = host.engine.summary(host.now).standing;
         let alerts = |text: &str| host.records.iter().filter(|record| says(record, text)).count();
-        for (told, text, holds) in [
-            (&mut self.told_failures, "three turns in a row failed", standing.failures >= PATIENCE),
-            (&mut self.told_ignored, "three kicks in a row led to nothing", standing.fruitless >= PATIENCE),
-            (&mut self.told_brake, "fruitless kicks within an hour", standing.brake_until.is_some()),
-        ] {
+        let bounds = [
+            ("three turns in a row failed", standing.failures >= PATIENCE),
+            ("three kicks in a row led to nothing", standing.fruitless >= PATIENCE),
+            ("fruitless kicks within an hour", standing.brake_until.is_some()),
+        ];
+        for (told, (text, holds)) in self.told.iter_mut().zip(bounds) {
             let now = alerts(text);
             if now + usize::from(*told) > 1 && holds && *told {
                 return Err(format!("told again: {text}"));
@@ -97,9 +99,9 @@ impl Ghost {
         let named = |record: &Record, n: usize| {
             record.data["items"].as_array().is_some_and(|items| items.iter().any(|item| item == NAMES[n]))
         };
-        for n in 0..NAMES.len() {
+        for (n, name) in NAMES.iter().enumerate() {
             let alerted = host.records.iter().any(|r| says(r, "not moved for 60 minutes") && named(r, n));
-            self.unmoved[n] = (self.unmoved[n] || alerted) && host.engine.ledger.seen.contains(&id(NAMES[n]));
+            self.unmoved[n] = (self.unmoved[n] || alerted) && host.engine.ledger.seen.contains(&id(name));
         }
         Ok(())
     }
@@ -135,6 +137,7 @@ impl Ghost {
             Decision::Suppress(Suppression::AlreadyPresented) if list.iter().any(|item| !item.seen) => {
                 Err("an unseen item behind seen ones".into())
             }
+            Decision::Suppress(Suppression::Paused(_)) if self.paused => Ok(()),
             Decision::Suppress(Suppression::NoOrchestrator(_) | Suppression::Paused(_) | Suppression::Busy) => {
                 Err("nobody paused it, and it is idle".into())
             }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const LARGEST: u64 = 4 << 20;
 /// How much of the beginning, and of the end, stays.
 const KEPT: usize = 512 << 10;
+/// How much of the end is looked at for what the program said last.
+const TAIL: u64 = 8 << 10;
 /// How soon to look again at a log that grows fast, and at one that does not.
 const SOONEST: Duration = Duration::from_millis(250);
 const LATEST: Duration = Duration::from_secs(2);
@@ -36,6 +38,19 @@ impl Output {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let mark = Self::mark(&file)?;
         Ok(Self { file, mark, changed: Instant::now(), size: mark.0, again: SOONEST })
+    }
+
+    /// The file itself.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// What was written last.
+    pub(super) fn tail(&self) -> String {
+        let size = self.file.metadata().map_or(0, |found| found.size());
+        let mut text = vec![0; usize::try_from(size.min(TAIL)).unwrap_or_default()];
+        let read = self.file.read_exact_at(&mut text, size.saturating_sub(TAIL));
+        if read.is_ok() { String::from_utf8_lossy(&text).into_owned() } else { String::new() }
     }
 
     fn mark(file: &File) -> io::Result<(u64, i64, i64)> {

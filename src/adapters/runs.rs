@@ -1,0 +1,192 @@
+//! Runs by files and locks in the state folder: an order, a lock that the supervisor holds, its records (DESIGN.md 6.5).
+//!
+//! A run goes on exactly as long as its lock is held. The lock belongs to the open file that the supervisor is given at
+//! its start, already locked: there is no moment at which a supervisor has begun and does not hold it, and none at which
+//! it is held by nobody's.
+//!
+//! Must not know: what becomes of a run's end; how a supervisor does its work.
+
+pub(super) mod files;
+#[cfg(test)]
+mod tests;
+mod watching;
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use self::files::{RunFiles, names};
+use self::watching::Watching;
+use super::fault;
+use super::files::{is_own_folder, own_folder};
+use super::processes::SystemProcesses;
+use super::state_files::UNFINISHED;
+use super::state_folder::plain;
+use crate::domain::engine::{KickId, RunningTurn};
+use crate::ports::runs::{Found, OnSign, Order, Runs, Standing};
+
+/// How long a run may take to end when it is told to: its group's grace, SIGKILL, and a record.
+const ENDING: Duration = Duration::from_secs(15);
+/// How long a supervisor that has begun may take to say who it is.
+const BEGINNING: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The runs whose files lie in one folder.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    folder: PathBuf,
+    program: PathBuf,
+    processes: SystemProcesses,
+}
+
+impl RunFolder {
+    /// `program` is this very program, which is its own supervisor.
+    pub fn new(folder: impl Into<PathBuf>, program: impl Into<PathBuf>, processes: SystemProcesses) -> Self {
+        Self { folder: folder.into(), program: program.into(), processes }
+    }
+
+    fn files(&self, kick: &KickId) -> RunFiles {
+        RunFiles::new(&self.folder, &plain(&kick.0))
+    }
+
+    /// Its standard input is the lock: the one descriptor, beside two others, that a program is given safely.
+    fn spawn(&self, files: &RunFiles, lock: File) -> io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.arg0("yoi").arg("run").arg(files.order_path()).current_dir("/");
+        command.stdin(lock).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map_err(|error| {
+            io::Error::new(error.kind(), format!("its supervisor ({}): {error}", self.program.display()))
+        })
+    }
+
+    fn found_one(&self, name: &str) -> Found {
+        let files = RunFiles::new(&self.folder, name);
+        let order = files.order().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the order of a run cannot be read");
+            None
+        });
+        // Whatever became of its order: while the lock is held somebody is at work, and must not be joined by another.
+        let held = files.is_held();
+        // One that began, and neither goes on nor has a record of its end, was killed together with its supervisor.
+        let standing = match &order {
+            _ if held => Standing::Running,
+            Some(_) if files.started().is_some() || files.end().is_some() => {
+                Standing::Ended(watching::end_of(&files, &self.processes))
+            }
+            _ => Standing::NeverBegan,
+        };
+        let turn = order.map_or_else(|| by_name(name, &files), |order| order.turn);
+        let process = files.started().filter(|_| held).map(|started| started.program);
+        Found { turn: RunningTurn { process, ..turn }, standing }
+    }
+}
+
+fn take_lock(files: &RunFiles) -> io::Result<File> {
+    let lock = files.open_lock()?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("a run of this name goes on")),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// What the name of a run says by itself: a kick's is its session's with a number.
+fn by_name(name: &str, files: &RunFiles) -> RunningTurn {
+    RunningTurn {
+        kick: KickId(name.to_owned()),
+        session: name.rsplit_once('-').map_or(name, |(session, _)| session).to_owned(),
+        process: None,
+        since: files.modified().map_or_else(chrono::Utc::now, Into::into),
+    }
+}
+
+impl Runs for RunFolder {
+    fn start(&self, order: &Order, call: OnSign) -> io::Result<()> {
+        let files = self.files(&order.turn.kick);
+        // The thread first: a supervisor whose end nobody notices would be worse than a thread that has nothing to do.
+        let (hand_over, handed_over) = channel::<Child>();
+        let watching = Watching { files: files.clone(), processes: self.processes.clone(), call };
+        thread::Builder::new().name("yoi run".into()).spawn(move || {
+            if let Ok(mut child) = handed_over.recv() {
+                watching.watch();
+                // It may stay for as long as somebody writes into the log.
+                let _ = child.wait();
+            }
+        })?;
+        own_folder(&self.folder)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.folder.display())))?;
+        let lock = take_lock(&files)?;
+        let child = files.write_order(order).and_then(|()| {
+            fault::point("launch", "ordered");
+            self.spawn(&files, lock)
+        });
+        let child = child.inspect_err(|_| drop(files.remove()))?;
+        fault::point("launch", "spawned");
+        hand_over.send(child).map_err(|_| io::Error::other("the thread that should watch it is gone"))
+    }
+
+    fn watch(&self, kick: &KickId, call: OnSign) {
+        let watching = Watching { files: self.files(kick), processes: self.processes.clone(), call };
+        let started = thread::Builder::new().name("yoi run".into()).spawn(move || watching.watch());
+        if let Err(error) = started {
+            tracing::error!(kick = %kick.0, "the turn's end will not be noticed, no thread could be started: {error}");
+        }
+    }
+
+    fn found(&self) -> io::Result<Vec<Found>> {
+        let mut found: Vec<_> = names(&self.folder).iter().map(|name| self.found_one(name)).collect();
+        found.sort_by_key(|run| run.turn.since);
+        Ok(found)
+    }
+
+    fn forget(&self, kick: &KickId) -> io::Result<()> {
+        self.files(kick).remove()
+    }
+
+    fn tidy(&self) {
+        let left = is_own_folder(&self.folder).then(|| std::fs::read_dir(&self.folder));
+        for entry in left.into_iter().flatten().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn end(&self, kick: &KickId) -> io::Result<()> {
+        let files = self.files(kick);
+        let within = |limit: Duration, mut done: Box<dyn FnMut() -> bool + '_>| {
+            let began = Instant::now();
+            while !done() && began.elapsed() < limit {
+                thread::sleep(PAUSE);
+            }
+        };
+        within(BEGINNING, Box::new(|| files.started().is_some() || !files.is_held()));
+        if let Some(supervisor) = files.started().and_then(|started| self.processes.hold(&started.supervisor)) {
+            supervisor.signal(Signal::TERM);
+        }
+        within(ENDING, Box::new(|| !files.is_held()));
+        if files.is_held() {
+            let seconds = ENDING.as_secs();
+            return Err(io::Error::other(format!("its supervisor has not ended it within {seconds} s")));
+        }
+        Ok(())
+    }
+}
+
+/// This very program, also after its file was replaced by another version: then by the name that the kernel has for it.
+pub fn own_program() -> PathBuf {
+    let kernels = Path::new("/proc/self/exe");
+    let same = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        let (Ok(there), Ok(own)) = (path.metadata(), kernels.metadata()) else { return false };
+        (there.dev(), there.ino()) == (own.dev(), own.ino())
+    };
+    std::env::current_exe().ok().filter(|path| same(path)).unwrap_or_else(|| kernels.to_owned())
+}

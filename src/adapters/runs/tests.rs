@@ -1,0 +1,189 @@
+//! What is found in a folder of runs, by files as supervisors leave them; a held lock stands for a supervisor. Real
+//! supervisors are seen from outside (tests/e2e).
+
+use std::fs::{self, File};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::adapters::runs::files::Started;
+use crate::domain::facts::ProcessIdentity;
+use crate::domain::rate_limit::RateLimitSigns;
+use crate::domain::sample::at;
+use crate::ports::runs::{End, How, Sign};
+use crate::ports::{Launch, Processes};
+
+const BOUND: Duration = Duration::from_secs(30);
+
+struct Bench {
+    folder: TempDir,
+    runs: RunFolder,
+    processes: SystemProcesses,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let processes = SystemProcesses::new().unwrap();
+        let runs = RunFolder::new(folder.path().join("runs"), "/no/such/yoi", processes.clone());
+        own_folder(&folder.path().join("runs")).unwrap();
+        Self { folder, runs, processes }
+    }
+
+    fn files(&self, name: &str) -> RunFiles {
+        self.runs.files(&KickId(name.into()))
+    }
+
+    /// An order as the daemon writes it.
+    fn ordered(&self, name: &str, minute: i64) -> RunFiles {
+        let files = self.files(name);
+        files.write_order(&order(name, minute)).unwrap();
+        files
+    }
+
+    fn held(&self, name: &str) -> File {
+        let lock = self.files(name).open_lock().unwrap();
+        lock.try_lock().unwrap();
+        lock
+    }
+
+    /// Records this process as the supervisor, and one that is not there any more, or this child, as its program.
+    fn started(&self, files: &RunFiles, program: Option<u32>) -> Started {
+        let own = self.processes.identify(std::process::id()).unwrap();
+        let gone = || ProcessIdentity { started: own.started - 1, ..own.clone() };
+        let program = program.map_or_else(gone, |pid| self.processes.identify(pid).unwrap());
+        let started = Started { supervisor: own, program };
+        files.write_started(&started).unwrap();
+        started
+    }
+
+    fn left(&self) -> usize {
+        fs::read_dir(self.folder.path().join("runs")).unwrap().count()
+    }
+}
+
+/// With paths that are not UTF-8.
+fn order(name: &str, minute: i64) -> Order {
+    use std::os::unix::ffi::OsStringExt;
+
+    let odd = std::ffi::OsString::from_vec(b"/odd/\xff".to_vec());
+    let turn = RunningTurn { kick: KickId(name.into()), session: "s".into(), process: None, since: at(minute) };
+    let launch = Launch {
+        command: vec!["true".into()],
+        folder: odd.clone().into(),
+        set: vec![("A".into(), odd.clone())],
+        unset: vec!["B".into()],
+        input: "list\n".into(),
+        log: odd.into(),
+        timeout: Duration::from_millis(1500),
+        stall: None,
+        rate_limit: RateLimitSigns { exit_codes: vec![75], patterns: vec!["x".into()], wait: Duration::from_secs(9) },
+    };
+    Order { turn, launch }
+}
+
+#[test]
+fn an_order_is_read_as_it_was_written() {
+    let bench = Bench::new();
+    assert_eq!(bench.ordered("s-1", 3).order().unwrap().unwrap(), order("s-1", 3));
+}
+
+#[test]
+fn a_held_lock_is_a_run_whatever_became_of_its_files() {
+    let bench = Bench::new();
+    let files = bench.ordered("s-2", 5);
+    bench.ordered("s-1", 9);
+    let _locks = [bench.held("s-2"), bench.held("s-1"), bench.held("t-x-7")];
+    let started = bench.started(&files, Some(std::process::id()));
+    fs::write(bench.files("s-1").order_path(), "{\"half").unwrap();
+    let found = bench.runs.found().unwrap();
+    let mut shown: Vec<_> = found.iter().map(|f| (f.turn.kick.0.as_str(), f.turn.session.as_str())).collect();
+    shown.sort_unstable();
+    assert_eq!(shown, [("s-1", "s"), ("s-2", "s"), ("t-x-7", "t-x")]);
+    assert!(found.iter().all(|f| f.standing == Standing::Running));
+    let second = found.iter().find(|f| f.turn.kick.0 == "s-2").unwrap();
+    assert_eq!((second.turn.since, second.turn.process.as_ref()), (at(5), Some(&started.program)));
+}
+
+#[test]
+fn what_is_held_by_nobody_has_ended_never_began_or_is_nothing() {
+    let bench = Bench::new();
+    let end = End { how: How::Exited(3), at: at(7), rate_limited: Some(Duration::from_mins(1)) };
+    bench.ordered("s-1", 1).write_end(&end).unwrap();
+    bench.ordered("s-2", 2);
+    let killed = bench.ordered("s-3", 3);
+    bench.started(&killed, None);
+    bench.files("orderless").write_end(&end).unwrap();
+    bench.files("empty").open_lock().unwrap();
+    fs::write(bench.files("damaged").order_path(), "").unwrap();
+    let found = bench.runs.found().unwrap();
+    let standings: Vec<_> = found.iter().map(|f| &f.standing).collect();
+    let (nothing, began) = (&Standing::NeverBegan, |s: &&&Standing| ***s != Standing::NeverBegan);
+    assert_eq!(standings[..2], [&Standing::Ended(end), nothing]);
+    assert!(matches!(standings[2], Standing::Ended(End { how: How::SupervisorLost, .. })), "{found:?}");
+    assert_eq!((found.len(), standings.iter().filter(began).count()), (6, 2), "what has no order is nobody's");
+    fs::write(bench.folder.path().join("runs/.new-x"), "").unwrap();
+    bench.runs.tidy();
+    for run in found {
+        bench.runs.forget(&run.turn.kick).unwrap();
+    }
+    assert_eq!(bench.left(), 0);
+}
+
+#[test]
+fn the_signs_come_in_order_and_the_last_with_the_lock() {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let lock = bench.held("s-1");
+    let (send, signs) = channel();
+    bench.runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    let started = bench.started(&files, Some(std::process::id()));
+    assert_eq!(signs.recv_timeout(BOUND).unwrap(), Sign::Started(started.program));
+    let end = End { how: How::Exited(0), at: at(7), rate_limited: None };
+    files.write_end(&end).unwrap();
+    assert!(signs.try_recv().is_err(), "it goes on as long as the lock is held");
+    drop(lock);
+    assert_eq!(signs.recv_timeout(BOUND).unwrap(), Sign::Ended(end));
+    assert_eq!(signs.recv_timeout(BOUND), Err(RecvTimeoutError::Disconnected), "once");
+}
+
+#[test]
+fn a_program_that_outlived_its_supervisor_is_ended_before_its_end_is_told() {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let mut child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
+    let started = bench.started(&files, Some(child.id()));
+    let reaper = thread::spawn(move || child.wait().unwrap());
+    let found = bench.runs.found().unwrap();
+    assert!(matches!(found[0].standing, Standing::Ended(End { how: How::SupervisorLost, .. })));
+    assert!(!bench.processes.is_alive(&started.program));
+    reaper.join().unwrap();
+}
+
+#[test]
+fn a_supervisor_that_cannot_be_started_leaves_nothing() {
+    let bench = Bench::new();
+    let error = bench.runs.start(&order("s-1", 1), Box::new(|_| ())).unwrap_err().to_string();
+    assert!(error.starts_with("its supervisor (/no/such/yoi): "), "{error}");
+    assert_eq!(bench.left(), 0);
+    // Nor does it touch anything of one that has its name.
+    bench.ordered("s-1", 7);
+    let _lock = bench.held("s-1");
+    let error = bench.runs.start(&order("s-1", 1), Box::new(|_| ())).unwrap_err().to_string();
+    assert_eq!(error, "a run of this name goes on");
+    assert_eq!(bench.files("s-1").order().unwrap().unwrap(), order("s-1", 7));
+}
+
+#[test]
+fn a_link_in_the_place_of_the_folder_leads_nowhere() {
+    let bench = Bench::new();
+    let folder = bench.folder.path().join("runs");
+    fs::remove_dir(&folder).unwrap();
+    fs::create_dir(bench.folder.path().join("precious")).unwrap();
+    fs::write(bench.folder.path().join("precious/a.lock"), "").unwrap();
+    std::os::unix::fs::symlink(bench.folder.path().join("precious"), &folder).unwrap();
+    assert!(bench.runs.start(&order("s-1", 1), Box::new(|_| ())).is_err());
+    assert_eq!(bench.runs.found().unwrap(), []);
+    assert_eq!(fs::read_dir(bench.folder.path().join("precious")).unwrap().count(), 1);
+}

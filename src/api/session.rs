@@ -1,0 +1,145 @@
+//! The Orchestrator as a session that registers itself: attaching, its reports and what they are answered with, beginning
+//! anew, reading kicks as lines (DESIGN.md 4, 5.1).
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::request::{HookRequest, SessionRequest};
+use super::view::{DoneView, HookView, VERSION, value};
+use crate::daemon::{Host, Line};
+use crate::domain::classify::ORCHESTRATOR;
+use crate::domain::engine::{Actor, Admission, Contact, Reach, SessionReport, Way};
+use crate::domain::facts::ProcessIdentity;
+use crate::domain::worklist;
+use crate::text::agent_hook::is_id;
+
+/// What an event's name says of the Orchestrator's own session; None where it is no such event.
+pub(super) fn contact(name: &str, request: &HookRequest) -> Option<Contact> {
+    let takes = request.takes_list;
+    Some(match name {
+        "orchestrator-spawn" => Contact::Started { resumed: false, takes },
+        "orchestrator-restore" => Contact::Started { resumed: true, takes },
+        "compacted" => Contact::Compacted,
+        "busy" => Contact::Prompted { takes },
+        "idle" => Contact::Stopped { takes, first: request.first, background: request.background },
+        "turn-failed" => {
+            let why = request.reason.clone().unwrap_or_else(|| "reported as failed".into());
+            Contact::Failed { why, rate_limited: request.rate_limited, jitter: 0 }
+        }
+        "interrupted" => Contact::Interrupted,
+        "active" => Contact::Active { own: true },
+        "alive" => Contact::Active { own: false },
+        "gone" => Contact::Ended,
+        _ => return None,
+    })
+}
+
+/// Takes a contact of the Orchestrator's own session.
+pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: HookRequest) -> Result<Value, Failure> {
+    let of_agent = request.of_agent;
+    let report = match report(host, name, request) {
+        Ok(report) => report,
+        Err(_) if of_agent => return not_counted(),
+        Err(failure) => return Err(failure),
+    };
+    match host.engine().admit(&report) {
+        Admission::Known | Admission::New => {}
+        Admission::Refused(refusal) if !of_agent => return Err(refusal.into()),
+        Admission::Refused(_) | Admission::Stranger => {
+            // The engine says so once where a second one tries.
+            host.contact(report, contact);
+            return not_counted();
+        }
+    }
+    let compacted = contact == Contact::Compacted;
+    let kick = host.contact(report, contact);
+    let list = match &kick {
+        Some(kick) => Some(worklist::markdown(kick)),
+        None => compacted.then(|| worklist::notes(host.engine())),
+    };
+    value(&HookView {
+        version: VERSION,
+        done: format!("`{name}` of the Orchestrator was noted"),
+        counted: true,
+        list,
+        kick: kick.as_ref().map(worklist::json),
+    })
+}
+
+fn not_counted() -> Result<Value, Failure> {
+    let done = "this session is not the Orchestrator's: nothing was noted".into();
+    value(&HookView { version: VERSION, done, counted: false, list: None, kick: None })
+}
+
+fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport, Failure> {
+    let summary = host.engine().summary(host.now());
+    if *summary.reach == Reach::Exec {
+        return Err(Failure::refused(format!(
+            "`{name}` for the Orchestrator is refused: it is run by [orchestrator] command (exec), so its state comes from \
+             its process alone"
+        ))
+        .hint("for a role's Pod give --role ROLE --ticket ID --pid N"));
+    }
+    let claims = !request.of_agent || request.role.as_deref() == Some(ORCHESTRATOR);
+    let process = match request.pid.map(|pid| host.ports().processes.identify(pid)) {
+        Some(Err(error)) if !request.of_agent => {
+            return Err(Failure::refused(format!("the process cannot be the session's: {error}")));
+        }
+        found => found.and_then(Result::ok),
+    };
+    let registered = || summary.live.filter(|_| !request.of_agent).map(|session| session.id.clone());
+    let Some(id) = request.session.or_else(registered) else {
+        return Err(Failure::usage("which session? none is registered, and none was given")
+            .hint("give --session S, or set YOI_SESSION"));
+    };
+    check(&id)?;
+    Ok(SessionReport { id, way: Way::Attached, agent: request.agent, process, claims })
+}
+
+fn check(id: &str) -> Result<(), Failure> {
+    if is_id(id) {
+        return Ok(());
+    }
+    Err(Failure::usage("a session's id has 1 to 128 letters, digits, `-`, `_`, `.` or `:`"))
+}
+
+/// This session becomes the Orchestrator's: from now on its hooks count.
+pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, Failure> {
+    let report = asked(host, request, Way::Attached)?;
+    let id = report.id.clone();
+    let done = match host.engine().admit(&report) {
+        Admission::Refused(refusal) => return Err(refusal.into()),
+        Admission::Known => format!("session `{id}` is the Orchestrator's already"),
+        Admission::New | Admission::Stranger => {
+            let resumed = host.engine().work_set().session == id;
+            host.contact(report, Contact::Started { resumed, takes: false });
+            format!("session `{id}` is the Orchestrator's: what it has to decide comes with its next prompt or stop")
+        }
+    };
+    value(&DoneView { version: VERSION, done })
+}
+
+/// A person begins the Orchestrator's session anew.
+pub(super) fn reset(host: &mut Host, by: &Actor) -> Result<Value, Failure> {
+    host.engine().may_reset(by)?;
+    host.reset_session();
+    let done = "the Orchestrator's session begins anew: nothing is noted, every queued ticket is new to it";
+    value(&DoneView { version: VERSION, done: done.into() })
+}
+
+/// Registers a session that reads each kick as a line.
+pub fn watch(host: &mut Host, request: SessionRequest, line: Line) -> Result<SessionReport, Failure> {
+    let report = asked(host, request, Way::Stream)?;
+    host.open_stream(report.clone(), line)?;
+    Ok(report)
+}
+
+fn asked(host: &Host, request: SessionRequest, way: Way) -> Result<SessionReport, Failure> {
+    let SessionRequest { session: id, pid, agent } = request;
+    check(&id)?;
+    let process: Option<ProcessIdentity> = pid
+        .map(|pid| host.ports().processes.identify(pid))
+        .transpose()
+        .map_err(|error| Failure::refused(format!("the process cannot be the session's: {error}")))?;
+    Ok(SessionReport { id, way, agent, process, claims: true })
+}

@@ -1,0 +1,127 @@
+//! `yoi hook claude-code` and `yoi hook codex`: called by the agent itself, in the middle of its turn. Whatever happens
+//! here, the agent goes on: exit code 0, within a bound, and nothing printed but a list.
+//!
+//! Must not know: what follows from a report.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use super::context::Context;
+use super::hook::Arguments;
+use super::output;
+use crate::adapters::ancestry;
+use crate::adapters::environment::{agent_session, reports_as};
+use crate::api::request::{HookRequest, Request};
+use crate::api::view::HookView;
+use crate::app::App;
+use crate::domain::classify::ORCHESTRATOR;
+use crate::text::agent_hook::{self, AgentHook, Moment};
+
+/// How long the agent may be kept waiting.
+const BOUND: Duration = Duration::from_millis(4500);
+/// The longest input that is read: a tool hook carries what the tool was given.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// Reports, and prints the list that is the answer, if one is.
+pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> ExitCode {
+    let (tell, told) = mpsc::channel();
+    let (role, pod) = reports_as();
+    let said_to_count = role.as_deref() == Some(ORCHESTRATOR) || pod.is_some();
+    // A thread that is stuck (an input that never ends, a daemon that does not answer) ends with this process.
+    let working = directory.clone();
+    thread::spawn(move || {
+        let _ = tell.send(report(working, &arguments, role, pod));
+    });
+    let failed = match told.recv_timeout(BOUND) {
+        Ok(Ok(answer)) => answer.and_then(|text| output::verbatim(&format!("{text}\n")).err()).map(|f| f.message),
+        Ok(Err(why)) => Some(why),
+        Err(RecvTimeoutError::Timeout) => Some(format!("nothing came of it within {} ms", BOUND.as_millis())),
+        Err(RecvTimeoutError::Disconnected) => Some("it broke off".into()),
+    };
+    // Of other people's sessions nothing is kept.
+    if let Some(why) = failed.filter(|_| said_to_count)
+        && let Ok(context) = Context::new(directory)
+        && let Ok(app) = context.open_as_it_is()
+    {
+        app.note_hook(&why);
+    }
+    ExitCode::SUCCESS
+}
+
+/// What is to be printed.
+fn report(
+    directory: Option<PathBuf>,
+    arguments: &Arguments,
+    role: Option<String>,
+    pod: Option<String>,
+) -> Result<Option<String>, String> {
+    // Read first, whatever comes of it: an agent that writes into a closed pipe might take that for a failure.
+    let hook = agent_hook::read(&input(arguments)?)?;
+    let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
+    let request = request(&hook, arguments, role, pod);
+    let answer = call(&app, request)?;
+    let list = answer.list.as_deref().and_then(|list| hook.answer(list));
+    Ok(list.map(|value| value.to_string()))
+}
+
+fn input(arguments: &Arguments) -> Result<Vec<u8>, String> {
+    if let Some(input) = &arguments.input {
+        return Ok(input.clone().into_bytes());
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|error| format!("standard input: {error}"))
+}
+
+fn call(app: &App, request: HookRequest) -> Result<HookView, String> {
+    let answer = app.call_daemon(&Request::Hook(request)).map_err(|failure| failure.message)?;
+    output::view(answer).map_err(|failure| failure.message)
+}
+
+fn request(hook: &AgentHook, arguments: &Arguments, role: Option<String>, pod: Option<String>) -> HookRequest {
+    let mut request = HookRequest {
+        event: event(&hook.moment).into(),
+        // The hook's own JSON is about this very session; a variable may have been handed down from another one.
+        session: arguments
+            .session
+            .clone()
+            .or_else(|| hook.session.clone())
+            .or_else(|| agent_session().map(|(_, id)| id)),
+        role: arguments.role.clone().or(role),
+        pod,
+        agent: Some(arguments.event.clone()),
+        pid: arguments.pid.or_else(ancestry::agent_process),
+        of_agent: true,
+        takes_list: hook.takes(),
+        ..HookRequest::default()
+    };
+    match &hook.moment {
+        Moment::Stopped { continued, background, .. } => {
+            (request.first, request.background) = (!continued, *background);
+        }
+        Moment::Failed { why, rate_limited } => {
+            (request.reason, request.rate_limited) = (Some(why.clone()), *rate_limited);
+        }
+        _ => {}
+    }
+    request
+}
+
+fn event(moment: &Moment) -> &'static str {
+    match moment {
+        Moment::Started { resumed: false } => "orchestrator-spawn",
+        Moment::Started { resumed: true } => "orchestrator-restore",
+        Moment::Compacted => "compacted",
+        Moment::Prompted => "busy",
+        Moment::Stopped { .. } => "idle",
+        Moment::Failed { .. } => "turn-failed",
+        Moment::Interrupted => "interrupted",
+        Moment::Active { own: true } => "active",
+        Moment::Active { own: false } => "alive",
+        Moment::Ended => "gone",
+    }
+}

@@ -1,0 +1,150 @@
+//! Runs: programs that yoi starts and that outlive the daemon, each under a supervisor of its own (DESIGN.md 6.5).
+//!
+//! Must not know: how a supervisor holds its lock; what becomes of a turn's end.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::engine::{KickId, RunningTurn};
+use crate::domain::facts::ProcessIdentity;
+use crate::domain::rate_limit::RateLimitSigns;
+use crate::domain::ticket::Timestamp;
+
+/// What to start, and its limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Argument list; the first is the program, looked up on PATH.
+    pub command: Vec<String>,
+    /// Working folder.
+    #[serde(with = "any_path")]
+    pub folder: PathBuf,
+    /// Added to, or replacing, the inherited environment.
+    pub set: Vec<(String, OsString)>,
+    /// Taken out of the inherited environment (yoi's own secrets).
+    pub unset: Vec<String>,
+    /// Given on standard input, then closed.
+    pub input: String,
+    /// Standard output and error go here (created, mode 0600); a plain file, so that a child that outlives everybody
+    /// is not ended by a broken pipe.
+    #[serde(with = "any_path")]
+    pub log: PathBuf,
+    /// The whole group is ended after this long.
+    pub timeout: Duration,
+    /// The whole group is ended when the log has not grown for this long; None is off.
+    pub stall: Option<Duration>,
+    /// What says that it ended because of a rate limit.
+    pub rate_limit: RateLimitSigns,
+}
+
+/// A turn that is to run: all that its supervisor, and a later daemon, needs to know of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Whose turn it is. Its process is not known yet.
+    pub turn: RunningTurn,
+    /// What is run.
+    pub launch: Launch,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// It exited by itself with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Signalled(i32),
+    /// It ran longer than `timeout`; its group was ended.
+    TimedOut,
+    /// It wrote nothing for longer than `stall`; its group was ended.
+    Stalled,
+    /// Somebody asked for its end (`yoi down --pods`, a machine that shuts down); its group was ended.
+    Asked,
+    /// It could not be started; in words.
+    NotStarted(String),
+    /// Its supervisor ended without a record of the end; it is gone too.
+    SupervisorLost,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// How.
+    pub how: How,
+    /// When.
+    pub at: Timestamp,
+    /// It reported a rate limit, that is over so long after its end.
+    pub rate_limited: Option<Duration>,
+}
+
+/// What a supervisor shows of its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// The program runs as this process, the leader of a group of its own. Need not come.
+    Started(ProcessIdentity),
+    /// It has ended. Comes once, and last.
+    Ended(End),
+}
+
+/// Where a run stands that an earlier daemon began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its supervisor is alive.
+    Running,
+    /// It ended.
+    Ended(End),
+    /// Nothing of it ever began.
+    NeverBegan,
+}
+
+/// A run that an earlier daemon began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Whose turn it is.
+    pub turn: RunningTurn,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+/// Called with each sign, on a thread of its own.
+pub type OnSign = Box<dyn FnMut(Sign) + Send>;
+
+/// The runs of a workspace.
+pub trait Runs: Send + Sync {
+    /// Starts a supervisor for this order. From the return on the run is found by a later daemon, whatever happens to
+    /// this one. Does not wait for the program.
+    fn start(&self, order: &Order, call: OnSign) -> io::Result<()>;
+
+    /// Watches a run that an earlier daemon began.
+    fn watch(&self, kick: &KickId, call: OnSign);
+
+    /// All runs that have not been forgotten, and what is left of others, the oldest first. Changes nothing.
+    fn found(&self) -> io::Result<Vec<Found>>;
+
+    /// Forgets a run whose end was taken note of.
+    fn forget(&self, kick: &KickId) -> io::Result<()>;
+
+    /// Removes texts whose writers were killed before they were whole. Only while nothing runs.
+    fn tidy(&self);
+
+    /// Ends a run, with its group; returns when it has ended.
+    fn end(&self, kick: &KickId) -> io::Result<()>;
+}
+
+/// Paths as the system has them: they need not be UTF-8.
+mod any_path {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(deserializer).map(PathBuf::from)
+    }
+}

@@ -1,0 +1,175 @@
+//! The promises, judged after every step by an observer who sees files, processes and records.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_yaml::Value;
+
+use super::disk::Inode;
+use super::people::Editor;
+use super::world::World;
+use super::writes::Write;
+use crate::domain::backlog::{Backlog, Entry};
+use crate::domain::classify::Class;
+use crate::domain::edit::Change;
+use crate::domain::engine::{Kick, Record, RecordKind};
+use crate::domain::ticket::State;
+use crate::text::document::{Contents, Document};
+use crate::text::merge::{Swapped, values};
+
+/// After the last change of a file, all that is put off, doubted and joined is over by then.
+const QUIET: i64 = 3_000;
+
+/// What an observer writes down.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observer {
+    /// What was acknowledged, by file and key, and has not been changed by anybody since.
+    acknowledged: BTreeMap<(PathBuf, String), Option<Value>>,
+    /// The text that a person last saved, by file.
+    saved: BTreeMap<PathBuf, Vec<u8>>,
+    pub(super) alerts: u32,
+    pub(super) kicks: u32,
+    pub(super) boards: u32,
+    pub(super) acks: u32,
+    pub(super) saved_over: u32,
+    /// Saves into files that had been displaced.
+    pub(super) kept: u32,
+    elsewhere: BTreeMap<Inode, Editor>,
+}
+
+impl World {
+    /// What is told to people.
+    pub(super) fn told(&mut self, record: &Record) {
+        self.observer.alerts += u32::from(record.kind == RecordKind::Alert);
+    }
+
+    /// What must hold of a kick at the moment at which it is delivered.
+    pub(super) fn judge_launch(&mut self, kick: &Kick) {
+        self.observer.kicks += 1;
+        assert!(self.turn.is_none(), "two turns at once: {}", kick.id.0);
+        assert!(self.store.running.is_none(), "a turn is on record already");
+        assert!(self.store.ledger.paused.is_none(), "a kick although all kicks are held");
+        assert!(!kick.items.is_empty() && kick.items.len() <= self.policy.kick.max_items);
+        assert!(!kick.causes.is_empty(), "every kick has a cause");
+        let Some(daemon) = &self.daemon else { panic!("nobody is there to deliver it") };
+        let active = &daemon.engine.attention(false, self.now()).active;
+        for item in &kick.items {
+            let read = daemon.fresh.iter().rfind(|(path, _)| path.ends_with(format!("{}.md", item.id.as_str())));
+            let Some((_, Entry::Ticket(read))) = read else { panic!("{} was not read anew: {read:?}", item.id) };
+            let expected = match item.class {
+                Class::ActionableInprogress => State::Inprogress,
+                Class::NewQueued | Class::PlannedQueued => State::Queued,
+                Class::ActiveInprogress => panic!("active work needs nobody: {}", item.id),
+            };
+            assert_eq!(read.state, Some(expected), "{} was announced as what it is no more", item.id);
+            assert!(expected == State::Inprogress || active.is_empty(), "queued {} while {active:?}", item.id);
+        }
+        self.say(|| format!("kick {}: {:?}", kick.id.0, kick.items.iter().map(|i| i.id.as_str()).collect::<Vec<_>>()));
+    }
+
+    /// A write was said to be done.
+    pub(super) fn acknowledge(&mut self, write: &Write, changes: &[Change], swapped: &Swapped) {
+        let keys: Vec<_> = changes.iter().map(|change| change.key().to_owned()).collect();
+        self.to_judge.insert(write.path.clone());
+        self.observer.acks += u32::from(!keys.is_empty());
+        for (key, value) in values(&swapped.after, keys) {
+            self.observer.acknowledged.insert((write.path.clone(), key), value);
+        }
+    }
+
+    /// An editor has saved: its text is now what a person last wrote there. What was acknowledged and is not in it was
+    /// saved over, if the editor had read before it, or changed by the person.
+    pub(super) fn saved(&mut self, editor: &Editor) {
+        self.observer.saved.insert(editor.path.clone(), editor.text.clone());
+        let now = values(&editor.text, self.keys_of(&editor.path));
+        for (key, value) in now {
+            let known = self.observer.acknowledged.get(&(editor.path.clone(), key.clone()));
+            if known.is_some_and(|known| *known != value) {
+                self.observer.saved_over += 1;
+                self.observer.acknowledged.remove(&(editor.path.clone(), key));
+            }
+        }
+    }
+
+    /// An editor has written into a file that an exchange had displaced: it must not have been deleted.
+    pub(super) fn saved_elsewhere(&mut self, editor: Editor, inode: Inode) {
+        if self.disk.displaced.contains(&inode) {
+            assert!(self.disk.kept.contains(&inode), "what an editor still writes to is deleted");
+            self.observer.kept += 1;
+            self.observer.elsewhere.insert(inode, editor);
+        }
+    }
+
+    /// What had been displaced is put back: what an editor wrote into it meanwhile is in the ticket now.
+    pub(super) fn put_back(&mut self, inode: Inode) {
+        if let Some(editor) = self.observer.elsewhere.remove(&inode) {
+            self.saved(&editor);
+        }
+    }
+
+    /// Another program has put another text there.
+    pub(super) fn forget_writes(&mut self, path: &Path) {
+        self.observer.acknowledged.retain(|(of, _), _| of != path);
+        self.observer.saved.remove(path);
+    }
+
+    fn keys_of(&self, path: &Path) -> Vec<String> {
+        self.observer.acknowledged.keys().filter(|(of, _)| of == path).map(|(_, key)| key.clone()).collect()
+    }
+
+    /// Judges all that can be judged now.
+    pub(super) fn judge(&mut self) {
+        for path in std::mem::take(&mut self.to_judge) {
+            let writing = self.writes.iter().any(|write| write.path == path);
+            let saving = self.editors.iter().any(|editor| editor.path == path && editor.is_saving());
+            if writing || saving {
+                self.to_judge.insert(path);
+            } else {
+                self.judge_file(&path);
+            }
+        }
+        self.judge_board();
+    }
+
+    /// All that was acknowledged is there, and all that a person wrote.
+    fn judge_file(&mut self, path: &Path) {
+        let Some(text) = self.disk.read(path).cloned() else { return };
+        for (key, value) in values(&text, self.keys_of(path)) {
+            let known = self.observer.acknowledged.get(&(path.to_owned(), key.clone()));
+            assert!(
+                known.is_none_or(|known| *known == value),
+                "{}: {key} is {value:?}, said was {known:?}",
+                path.display()
+            );
+        }
+        if let Some(saved) = self.observer.saved.get(path) {
+            assert_eq!(body(&text), body(saved), "{}: what a person wrote is lost", path.display());
+        }
+    }
+
+    /// Whenever all notices have come, the board is what a fresh start would show.
+    fn judge_board(&mut self) {
+        let quiet = self.clock - self.disk_changed_at > QUIET;
+        let Some(daemon) = &self.daemon else { return };
+        let started = self.clock - daemon.started_at > QUIET;
+        if !quiet || !started || daemon.writing || self.lost || self.in_flight > 0 || !daemon.inbox.is_empty() {
+            return;
+        }
+        if self.boards_judged_at == self.disk_changed_at {
+            return;
+        }
+        self.boards_judged_at = self.disk_changed_at;
+        self.observer.boards += 1;
+        let fresh = Backlog::of(self.entries());
+        if let Some(daemon) = &self.daemon {
+            assert_eq!(*daemon.engine.backlog(), fresh, "the board is not what a fresh start shows");
+        }
+    }
+}
+
+fn body(text: &[u8]) -> Vec<u8> {
+    match Document::read(text) {
+        Contents::Document(document) => document.body.to_vec(),
+        _ => text.to_vec(),
+    }
+}
