@@ -84,6 +84,7 @@ fn started(count: usize) -> (Engine, Timestamp) {
         adopted: None,
         pods: Vec::new(),
         ended_pods: Vec::new(),
+        ended_turns: Vec::new(),
         dirty: Dirty::NotProbed,
         editor_name: "Ana".into(),
     };
