@@ -224,8 +224,6 @@ impl App {
         }
         let id = match request {
             Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
-            // Gates, which rest on other tickets, are for those that are to be in progress.
-            Request::Move { id, to, force, .. } if *force || to != State::Inprogress.as_str() => id,
             _ => return Found::All,
         };
         let tickets = self.tickets();

@@ -93,7 +93,7 @@ impl Client {
         runtime.block_on(async {
             let mut response = send(sender, &socket, request).await?;
             if response.status() != StatusCode::OK {
-                return read::<serde_json::Value>(&socket, response).await.map(|_| true);
+                return read::<IgnoredAny>(&socket, response).await.map(|_| true);
             }
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {

@@ -153,8 +153,8 @@ fn what_was_settled_meanwhile_is_not_announced() {
     host.queue("a");
     host.run(1);
     // The file changes, and nobody has noticed yet: the decision is made again on fresh data.
-    let path = host.ticket("a").path.clone();
     let mut gone = host.ticket("a");
+    let path = gone.path.clone();
     gone.state = Some(State::Done);
     host.files.insert(path, crate::domain::backlog::Entry::Ticket(crate::domain::sample::sealed(gone, "9")));
     assert_eq!(contact(&mut host, PROMPT), "");
