@@ -138,7 +138,11 @@ impl App {
         let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
         let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
         let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
-        if found.is_empty() || needs_others { Found::All } else { Found::Only(found) }
+        match request {
+            _ if found.is_empty() || needs_others => Found::All,
+            Request::Set { .. } => Found::Only(found),
+            _ => Found::Shown(found),
+        }
     }
 
     fn unreadable(&self, error: &io::Error) -> Failure {
