@@ -50,6 +50,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
+    obstacles.extend(host.registers_trouble().map(str::to_owned));
     let watching = super::watching::watching(host);
     let attention = attention_events(host).unwrap_or_else(|why| {
         obstacles.push(format!("history cannot be read: {why}"));
