@@ -115,9 +115,6 @@ impl Host {
 
     fn look(&mut self, hints: Hints) {
         let Hints { mut paths, everything, why, git } = hints;
-        if git {
-            self.tell(Event::GitNoticed);
-        }
         if !paths.is_empty() {
             paths.sort();
             paths.dedup();
@@ -125,6 +122,11 @@ impl Host {
         }
         if everything {
             self.tell(Event::EverythingNoticed(why));
+        }
+        if git {
+            // Before git itself is looked at, which takes long after a checkout: it may have ended what files waited for.
+            self.resume_put_off();
+            self.tell(Event::GitNoticed);
         }
     }
 
