@@ -30,7 +30,7 @@ use crate::adapters::wake::SystemWaker;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::listing::{Listed, listed};
+use crate::api::listing::{Listed, listed, view};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::config::{self, Config, ConfigError};
@@ -133,6 +133,15 @@ impl App {
         show(&tickets, &errors)
     }
 
+    /// The same as an answer.
+    pub fn list_view(&self, request: &ListRequest) -> Result<ListView, Failure> {
+        let asked = Request::List(request.clone());
+        match self.client()? {
+            Some(mut client) => client.call_for(&asked),
+            None => view(request, &ManuallyDrop::new(self.host(&asked)?)),
+        }
+    }
+
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
         let answer = Self::patiently(|| match self.client()? {
@@ -223,14 +232,16 @@ impl App {
             return Found::Only(Vec::new());
         }
         let id = match request {
-            Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
+            Request::Show { id, .. } | Request::Set { id, .. } | Request::Why { id } => id,
             _ => return Found::All,
         };
         let tickets = self.tickets();
         let read = tickets.guesses(&TicketId::new(id)).into_iter().map(|path| (path.clone(), tickets.read(&path)));
         let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
         let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
-        let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
+        // Gates rest on the other tickets.
+        let gates = matches!(request, Request::Why { .. } | Request::Show { brief: false, .. });
+        let needs_others = gates && found.iter().any(|(_, entry)| queued(entry));
         match request {
             _ if found.is_empty() || needs_others => Found::All,
             Request::Set { .. } => Found::Only(found),
