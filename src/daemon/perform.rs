@@ -80,11 +80,7 @@ impl Host {
                 let now = self.now();
                 self.history.save_seen(seen, now);
             }
-            Effect::SavePods(pods) => {
-                if let Err(error) = self.ports.state.save_pods(&pods) {
-                    tracing::warn!(%error, "the register of Pods could not be kept");
-                }
-            }
+            Effect::SavePods(pods) => self.keep_pods(pods),
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::launch::FormerTurns;
+use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
@@ -143,6 +144,7 @@ impl Host {
             handed_over: None,
             stream: None,
             review_at: None,
+            registers: Registers::default(),
             stamps_at: None,
             history,
             folder_trouble: None,

@@ -59,6 +59,7 @@ fn plain(path: &Path) -> PathBuf {
 
 /// What has been seen since the last look.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a sight of its own, and any of them may come together")]
 pub(super) struct Pile {
     /// Ticket files, as the notices name them.
     pub(super) paths: BTreeSet<PathBuf>,

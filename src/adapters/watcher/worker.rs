@@ -15,12 +15,15 @@ use super::{Backend, Notice, Shared};
 /// and, where it fails again, all watches that were set for it.
 const LOOKS_A_TRY: u32 = 30;
 
+/// Says why places cannot be watched, if they cannot.
+pub(super) type WhyNot = Box<dyn Fn(&Places) -> Option<String> + Send>;
+
 /// How a watcher is to work; other values than the usual ones are a test's.
 pub(super) struct Manner {
     /// How often a look is asked for where there are no reports.
     pub(super) every: Duration,
     /// Why places cannot be watched, if they cannot.
-    pub(super) unsupported: Box<dyn Fn(&Places) -> Option<String> + Send>,
+    pub(super) unsupported: WhyNot,
 }
 
 pub(super) struct Worker {
