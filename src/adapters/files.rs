@@ -5,12 +5,13 @@
 //! Must not know: tickets; what a file is for.
 
 use std::fs::{DirBuilder, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
 
 /// Files are read up to this many bytes and one more, so that the reader sees that there is more.
 const LIMIT: usize = crate::text::document::MAX_FILE + 1;
@@ -96,6 +97,22 @@ pub fn open_own(path: &Path, text: Text) -> io::Result<File> {
         Err(error) => return Err(error.into()),
     };
     if file.metadata()?.is_file() { Ok(file) } else { Err(foreign("not a regular file", "file")) }
+}
+
+/// Adds a text to a file of `size` bytes that is open to append: all of it, or on a full disk nothing.
+pub(super) fn extend(file: &mut File, size: u64, text: &[u8]) -> io::Result<()> {
+    let wanted = text.len() as u64;
+    // Room first, where the file system can be asked for it.
+    let room = rustix::fs::fallocate(&*file, FallocateFlags::KEEP_SIZE, size, wanted);
+    if let Err(full @ (Errno::NOSPC | Errno::DQUOT)) = room {
+        return Err(full.into());
+    }
+    file.write_all(text).inspect_err(|_| {
+        // Ours is cut off again; what somebody else has added meanwhile is not.
+        if file.metadata().is_ok_and(|now| now.len() > size && now.len() < size + wanted) {
+            let _ = file.set_len(size);
+        }
+    })
 }
 
 /// Makes a folder of yoi's own (mode 0700), with those above it where they are missing. A symlink in its place is refused.

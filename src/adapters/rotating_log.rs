@@ -46,13 +46,12 @@ impl RotatingLog {
         if open.as_ref().is_some_and(|open| open.size > self.largest) {
             *open = None;
         }
-        let mut current = match open.take() {
-            Some(current) => current,
-            None => {
-                Self::set_aside(&self.path, self.largest);
-                let file = files::open_own(&self.path, Text::Extended)?;
-                Open { size: file.metadata()?.len(), file }
-            }
+        let mut current = if let Some(current) = open.take() {
+            current
+        } else {
+            Self::set_aside(&self.path, self.largest);
+            let file = files::open_own(&self.path, Text::Extended)?;
+            Open { size: file.metadata()?.len(), file }
         };
         current.file.write_all(line)?;
         current.size += line.len() as u64;

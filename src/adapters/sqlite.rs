@@ -84,6 +84,9 @@ impl Why {
             Why::Sqlite(error) => error.sqlite_error_code(),
             Why::Said(_) => None,
         };
+        // What SQLite keeps beside the store has no room.
+        let no_room = matches!(self, Why::Sqlite(rusqlite::Error::SqliteFailure(error, _))
+            if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
         let advice = match code {
             Some(DatabaseCorrupt | NotADatabase) => {
                 ": the file is damaged, or no store of yoi's; move it away and yoi begins a new one (history is lost, no \
@@ -91,6 +94,7 @@ impl Why {
             }
             Some(DatabaseBusy) => ": another process has held the store for more than 5 s",
             Some(DiskFull) => ": nothing was written; make room on the disk",
+            _ if no_room => ": nothing was written; make room on the disk",
             _ => "",
         };
         StoreError::Failed { path: path.display().to_string(), message: format!("{self}{advice}") }

@@ -1,6 +1,5 @@
 //! How kicks reached the Orchestrator lately, and what waits to: in words, for `status`, `why` and `kick`.
 
-use super::report::records;
 use crate::daemon::Host;
 use crate::domain::classify::clock;
 use crate::domain::engine::{Reach, Record, RecordKind, Way};
@@ -12,7 +11,7 @@ const RECENT: usize = 500;
 
 /// The last delivery: when, how, and what came of it.
 pub(super) fn last(host: &Host) -> Option<String> {
-    let recent = records(host, &Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
+    let recent = host.history().records(&Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
     recent.into_iter().rev().find_map(|stored| in_words(&stored.record))
 }
 

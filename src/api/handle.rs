@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::caller::{actor, recorded_name};
 use super::failure::Failure;
 use super::request::{Caller, KeyChange, Request};
 use super::view::value;
@@ -13,7 +14,7 @@ use super::{hook, listing, operation, present, report, session};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
 use crate::domain::edit::Change;
-use crate::domain::engine::{Actor, Orders};
+use crate::domain::engine::Orders;
 use crate::domain::explain::{dirty_remark, explain};
 use crate::domain::lifecycle::may_begin;
 use crate::domain::refusal::no_ticket;
@@ -63,28 +64,6 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Hook(request) => hook::hook(host, request),
         Request::Attach(request) => session::attach(host, request),
         Request::Reset { caller } => session::reset(host, &actor(host, &caller)),
-    }
-}
-
-/// Who the engine takes the caller for.
-pub(super) fn actor(host: &Host, caller: &Caller) -> Actor {
-    let current = &host.engine().work_set().session;
-    match &caller.session {
-        Some(session) if session == current && !current.is_empty() => Actor::Orchestrator,
-        _ => Actor::Somebody(name(host, caller)),
-    }
-}
-
-pub(super) fn name(host: &Host, caller: &Caller) -> String {
-    caller.name.clone().or_else(|| host.ports().worktree.user_name()).unwrap_or_else(|| "somebody".into())
-}
-
-/// The name to record: given, else the Orchestrator's role in its session, else the person's.
-fn recorded_name(host: &Host, caller: &Caller) -> String {
-    match (&caller.name, actor(host, caller)) {
-        (Some(name), _) => name.clone(),
-        (None, Actor::Orchestrator) => "orchestrator".into(),
-        (None, _) => name(host, caller),
     }
 }
 

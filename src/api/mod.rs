@@ -2,6 +2,7 @@
 //!
 //! Must not know: files, git, SQL, a terminal.
 
+mod caller;
 mod delivery;
 pub mod failure;
 pub mod handle;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::caller::{actor, name};
 use super::failure::Failure;
-use super::handle::{actor, name};
 use super::request::Caller;
 use super::view::{DoneView, VERSION, value};
 use crate::daemon::Host;

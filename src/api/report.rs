@@ -50,6 +50,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
+    obstacles.extend(host.registers_trouble().map(str::to_owned));
     let watching = super::watching::watching(host);
     let attention = attention_events(host).unwrap_or_else(|why| {
         obstacles.push(format!("history cannot be read: {why}"));
@@ -88,7 +89,9 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
 
 /// The newest alerts and inbox entries.
 fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
-    let mut found: Vec<_> = records(host, &Query { newest: Some(LOOKED_AT), ..Query::default() })?
+    let mut found: Vec<_> = host
+        .history()
+        .records(&Query { newest: Some(LOOKED_AT), ..Query::default() })?
         .into_iter()
         .rev()
         .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
@@ -102,7 +105,7 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
 /// What became of the Orchestrator's last turn, if it failed: a command that cannot be started, or ends with an error,
 /// is why nothing moves.
 pub(super) fn failed_turn(host: &Host) -> Option<String> {
-    let recent = records(host, &Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
+    let recent = host.history().records(&Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
     let turn = recent.into_iter().rev().find(|stored| stored.record.kind == RecordKind::TurnEnded)?.record;
     let failed = turn.data.get("failed")?.as_str()?;
     let at = clock(turn.at);
@@ -114,10 +117,6 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
         (_, false) => " (`yoi doctor` looks for its program)",
     };
     Some(format!("The Orchestrator's last turn failed at {at}: {failed}{look}"))
-}
-
-pub(super) fn records(host: &Host, query: &Query) -> Result<Vec<Stored>, StoreError> {
-    host.history().records(query)
 }
 
 fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
@@ -201,7 +200,7 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
         .and_then(|t| t.with_nanosecond(0))
         .unwrap_or(now);
     // Counts only: a history that cannot be read must not keep anybody from a kick; `yoi status` says so.
-    let today = records(host, &Query { since: Some(midnight), ..Query::default() }).unwrap_or_default();
+    let today = host.history().records(&Query { since: Some(midnight), ..Query::default() }).unwrap_or_default();
     let kicks_today = today.iter().filter(|s| s.record.kind == RecordKind::KickSent).count();
     let ran = |s: &Stored| s.record.data.get("ran_ms").and_then(Value::as_f64).unwrap_or_default();
     let turns = today.iter().filter(|s| s.record.kind == RecordKind::TurnEnded);

@@ -2,6 +2,7 @@
 //!
 //! Must not know: arguments, how anything is printed; any rule.
 
+mod asking;
 mod meant;
 mod repairs;
 mod resident;
@@ -9,15 +10,11 @@ mod service;
 mod surroundings;
 
 use std::io;
-use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
@@ -30,31 +27,23 @@ use crate::adapters::wake::SystemWaker;
 use crate::adapters::workspace::Workspace;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::listing::{Listed, listed};
-use crate::api::request::{ListRequest, Request, SessionRequest};
-use crate::api::view::{EventView, FaultView, ListView, StatusView};
+use crate::api::request::Request;
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
-use crate::domain::classify::clock;
 use crate::domain::engine::RunningTurn;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
-use crate::http::client::Client;
-use crate::ports::{Entry, MainWorktree, Notices, Query, Store, Tickets};
+use crate::ports::{Entry, MainWorktree, Notices, Tickets};
 use crate::text::keys::KeyMap;
-
-/// How long a refusal that will pass by itself is waited out.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a daemon that holds its lock may take to answer.
-const LISTENING: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// One workspace, opened.
 pub struct App {
     environment: Environment,
     workspace: Workspace,
     config: Config,
+    /// As it was read.
+    config_text: Vec<u8>,
     trust: Trust,
     socket: PathBuf,
     state: StateFolder,
@@ -65,10 +54,17 @@ pub struct App {
 impl App {
     /// Opens a workspace with its configuration as it is now. Makes nothing.
     pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
-        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        let text = config::text(&workspace.root).map_err(|error| bad_config(&error))?;
+        Self::open_with(environment, workspace, text)
+    }
+
+    /// The same with this text for its configuration.
+    pub fn open_with(environment: Environment, workspace: Workspace, text: Vec<u8>) -> Result<Self, Failure> {
+        let config = config::of_text(&workspace.root, &text).map_err(|error| bad_config(&error))?;
         // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
         let trust = trust::status(&environment, &workspace.root, &trust::commands_of(&config));
-        Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))
+        let app = Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))?;
+        Ok(Self { config_text: text, ..app })
     }
 
     /// Opens a workspace whose configuration is read. Makes nothing.
@@ -77,7 +73,7 @@ impl App {
             .socket_path(&environment)
             .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
         let state = StateFolder::new(&workspace.state_dir);
-        Ok(Self { environment, workspace, config, trust, socket, state, bad_config: None })
+        Ok(Self { environment, workspace, config, config_text: Vec::new(), trust, socket, state, bad_config: None })
     }
 
     /// The same, for asking the running daemon alone: the configuration as it is written now cannot be used.
@@ -105,85 +101,6 @@ impl App {
     pub fn user_name(&self) -> String {
         let login = || self.environment.login.clone();
         self.worktree().user_name().or_else(login).unwrap_or_else(|| "somebody".into())
-    }
-
-    /// Carries out a request: through the daemon where one runs, else in this process.
-    pub fn call(&self, request: &Request) -> Result<Value, Failure> {
-        let answer = Self::patiently(|| match self.client()? {
-            Some(mut client) => client.call(request),
-            None => self.once(request),
-        });
-        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
-    }
-
-    /// Lists tickets. In this process nothing is made of them but what `show` asks for.
-    pub fn list<T>(
-        &self,
-        request: &ListRequest,
-        show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        if let Some(mut client) = self.client()? {
-            let view: ListView = client.call_for(&Request::List(request.clone()))?;
-            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
-            return show(&tickets, &view.errors);
-        }
-        // The process ends with this: to give back the memory of each ticket takes longer than to print it.
-        let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
-        let (tickets, errors) = listed(request, &host)?;
-        show(&tickets, &errors)
-    }
-
-    /// Carries out a request that only a daemon can.
-    pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
-        let answer = Self::patiently(|| match self.client()? {
-            Some(mut client) => client.call(request),
-            None => Err(self.not_running()),
-        });
-        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
-    }
-
-    fn not_running(&self) -> Failure {
-        let place = self.workspace.root.display();
-        Failure::daemon_needed(format!("this needs the daemon of {place}, and it is not running"))
-    }
-
-    /// A refusal that will pass by itself within moments is waited out.
-    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match call() {
-                Err(failure) if failure.passing && Instant::now() < end => thread::sleep(PAUSE),
-                other => return other,
-            }
-        }
-    }
-
-    /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
-    /// failure: going the direct way beside it could lose a write.
-    fn client(&self) -> Result<Option<Client>, Failure> {
-        let end = Instant::now() + LISTENING;
-        loop {
-            match Client::connect(&self.socket) {
-                Ok(client) => return Ok(Some(client)),
-                Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-                    return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
-                }
-                Err(_) => {}
-            }
-            if !DaemonLock::is_held(&self.state.daemon_lock()) {
-                return Ok(None);
-            }
-            if Instant::now() >= end {
-                let message = format!("{}: the daemon runs and does not listen", self.socket.display());
-                return Err(Failure::failed(message).hint("`yoi logs` may say why; `yoi down` ends it"));
-            }
-            thread::sleep(PAUSE);
-        }
-    }
-
-    /// Whether a daemon answers.
-    pub fn daemon_is_running(&self) -> bool {
-        matches!(self.client(), Ok(Some(_)))
     }
 
     /// Carries out a request in this process, by the same rules.
@@ -222,16 +139,19 @@ impl App {
         if let Request::New { .. } = request {
             return Found::Only(Vec::new());
         }
-        let id = match request {
-            Request::Show { id } | Request::Set { id, .. } | Request::Why { id } => id,
-            _ => return Found::All,
+        let (Request::Show { id } | Request::Set { id, .. } | Request::Why { id }) = request else {
+            return Found::All;
         };
         let tickets = self.tickets();
         let read = tickets.guesses(&TicketId::new(id)).into_iter().map(|path| (path.clone(), tickets.read(&path)));
         let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
         let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
         let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
-        if found.is_empty() || needs_others { Found::All } else { Found::Only(found) }
+        match request {
+            _ if found.is_empty() || needs_others => Found::All,
+            Request::Set { .. } => Found::Only(found),
+            _ => Found::Shown(found),
+        }
     }
 
     fn unreadable(&self, error: &io::Error) -> Failure {
@@ -323,46 +243,6 @@ impl App {
                 .hint("rename one of them")),
             _ => Err(self
                 .meant(Failure::failed(no_ticket(id.as_str())).hint("`yoi list --all` shows every id"), id.as_str())),
-        }
-    }
-
-    /// The status, whether a daemon runs or not.
-    pub fn status(&self) -> Result<StatusView, Failure> {
-        let answer = self.call(&Request::Status)?;
-        serde_json::from_value(answer).map_err(|error| Failure::failed(format!("the daemon's answer: {error}")))
-    }
-
-    /// A part of the history, read from the store itself.
-    pub fn events(&self, query: &Query) -> Result<Vec<EventView>, Failure> {
-        let records = self.store().records(query).map_err(|error| Failure::failed(error.to_string()))?;
-        Ok(records.into_iter().map(api::event).collect())
-    }
-
-    /// The number of the newest record.
-    pub fn newest_event(&self) -> Result<i64, Failure> {
-        let newest = self.events(&Query { newest: Some(1), ..Query::default() })?;
-        Ok(newest.last().map_or(0, |event| event.seq))
-    }
-
-    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
-    /// false where the daemon ended.
-    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
-        match self.client()? {
-            Some(mut client) => client.watch(session, line),
-            None => Err(self.not_running()),
-        }
-    }
-
-    /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
-    pub fn note_hook(&self, what: &str) {
-        self.state.note_hook(&format!("{} {what}", clock(self.now())));
-    }
-
-    /// Streams what happens after a record, until `line` returns false.
-    pub fn follow(&self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
-        match self.client()? {
-            Some(mut client) => client.follow(after, ticket, line),
-            None => Err(self.not_running()),
         }
     }
 }

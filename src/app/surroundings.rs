@@ -78,7 +78,7 @@ impl App {
             match fix.then(mend) {
                 Some(Ok(done)) => fixed.push(done),
                 Some(Err(error)) => {
-                    finding.message.push_str(&format!(" (it could not be mended: {error})"));
+                    finding.message = format!("{} (it could not be mended: {error})", finding.message);
                     findings.push(finding);
                 }
                 None => {

@@ -1,6 +1,7 @@
 //! Delivers a kick by running the Orchestrator's command, and takes in the end of a turn (DESIGN.md 5.1, `exec`; 6.5).
 
 use std::collections::VecDeque;
+use std::io;
 
 use chrono::TimeDelta;
 
@@ -17,22 +18,23 @@ const RECENT: usize = 200;
 
 impl Host {
     pub(super) fn launch(&mut self, kick: &Kick, events: &mut VecDeque<Event>) {
-        if let Err(why) = self.start_turn(kick) {
+        if let Err(outcome) = self.start_turn(kick) {
             self.failed_deliveries += 1;
             let _ = self.ports.state.remove_kick(&kick.id);
-            let outcome = TurnOutcome::NotDelivered(why);
             events.push_back(Event::TurnEnded { kick: kick.id.clone(), outcome, jitter: jitter() });
         }
     }
 
     /// Hands the kick over to a supervisor. From then on it is the turn's, whatever becomes of this daemon.
-    fn start_turn(&mut self, kick: &Kick) -> Result<(), String> {
-        let Some(command) = self.command.clone() else { return Err("no Orchestrator command is configured".into()) };
+    fn start_turn(&mut self, kick: &Kick) -> Result<(), TurnOutcome> {
+        let Some(command) = self.command.clone() else {
+            return Err(TurnOutcome::NotDelivered("no Orchestrator command is configured".into()));
+        };
         let file = self
             .ports
             .state
             .write_kick(&kick.id, &worklist::json(kick).to_string())
-            .map_err(|error| format!("the kick file could not be written: {error}"))?;
+            .map_err(|error| not_delivered("the kick file could not be written", &error))?;
         let mut set = command.set.clone();
         set.push(("YOI_SESSION".into(), kick.session.clone().into()));
         set.push(("YOI_ROLE".into(), "orchestrator".into()));
@@ -55,7 +57,7 @@ impl Host {
         self.ports
             .runs
             .start(&Order { turn, launch }, call)
-            .map_err(|error| format!("`{program}` cannot be started: {error}"))
+            .map_err(|error| not_delivered(&format!("`{program}` cannot be started"), &error))
     }
 
     /// Puts what a turn's supervisor shows into the inbox.
@@ -91,6 +93,15 @@ impl Host {
         if let Err(error) = self.ports.runs.forget(kick) {
             tracing::warn!(kick = %kick.0, %error, "the files of an ended run could not be removed");
         }
+    }
+}
+
+/// A full disk passes by itself.
+fn not_delivered(what: &str, error: &io::Error) -> TurnOutcome {
+    let why = format!("{what}: {error}");
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => TurnOutcome::NoRoom(why),
+        _ => TurnOutcome::NotDelivered(why),
     }
 }
 

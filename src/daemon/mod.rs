@@ -9,6 +9,7 @@ mod launch;
 mod obstacle;
 mod operation;
 mod perform;
+mod registers;
 mod run;
 mod sessions;
 mod start;
@@ -29,6 +30,7 @@ pub use sessions::Line;
 pub use start::{Beginning, Found};
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
+use self::registers::Registers;
 use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
 use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
@@ -140,6 +142,7 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// When to look again at what writes displaced.
     review_at: Option<Timestamp>,
+    registers: Registers,
     history: History,
     settings: Settings,
     reread: Reread,

@@ -80,15 +80,11 @@ impl Host {
                 let now = self.now();
                 self.history.save_seen(seen, now);
             }
-            Effect::SavePods(pods) => {
-                if let Err(error) = self.ports.state.save_pods(&pods) {
-                    tracing::warn!(%error, "the register of Pods could not be kept");
-                }
-            }
+            Effect::SavePods(pods) => self.keep_pods(pods),
         }
     }
 
-    fn read(&mut self, paths: &[std::path::PathBuf], events: &mut VecDeque<Event>) {
+    pub(super) fn read(&mut self, paths: &[std::path::PathBuf], events: &mut VecDeque<Event>) {
         if self.reading_is_put_off(paths) {
             return;
         }

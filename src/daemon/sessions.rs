@@ -98,9 +98,7 @@ impl Host {
         // Whoever reads for a session that is gone reads nothing more.
         let live = session.filter(|session| session.state != SessionState::Gone).map(|session| &session.id);
         self.stream.take_if(|(id, _)| live != Some(id));
-        if let Err(error) = self.ports.state.save_session(session) {
-            tracing::warn!(%error, "the Orchestrator's session could not be kept: a restart would not find it");
-        }
+        self.keep_registered(session.cloned());
     }
 
     /// Looks for the session of a former daemon.

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::launch::FormerTurns;
+use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
@@ -26,7 +28,9 @@ pub enum Found {
     /// All files.
     All,
     /// These files only: the command is about nothing else.
-    Only(Vec<(std::path::PathBuf, Entry)>),
+    Only(Vec<(PathBuf, Entry)>),
+    /// These files only, and the command writes nothing: nobody's name and no gate is asked for.
+    Shown(Vec<(PathBuf, Entry)>),
 }
 
 impl Host {
@@ -79,15 +83,18 @@ impl Host {
 
     /// The host of one command, in process: the same engine, no Orchestrator, nothing done on its own.
     pub fn once(settings: Settings, ports: Ports, history: History, found: Found) -> io::Result<Self> {
-        let files = match found {
-            Found::All => ports.tickets.scan()?,
-            Found::Only(files) => files,
+        let policy = settings.policy.clone();
+        // Git is asked only for what the command can be about: each question takes longer than reading a ticket.
+        let name = || ports.worktree.user_name();
+        let (files, dirty, name) = match found {
+            Found::All => (ports.tickets.scan()?, probe(&ports, &policy), name()),
+            Found::Only(files) => (files, Dirty::NotProbed, name()),
+            Found::Shown(files) => (files, Dirty::NotProbed, None),
         };
         let (pods, ended_pods) = registered_pods(&ports);
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
-        let policy = settings.policy.clone();
         let start = Start {
-            dirty: probe(&ports, &policy),
+            dirty,
             policy,
             reach,
             session: String::new(),
@@ -99,7 +106,7 @@ impl Host {
             ended_turns: Vec::new(),
             pods,
             ended_pods,
-            editor_name: ports.worktree.user_name().unwrap_or_else(|| "somebody".into()),
+            editor_name: name.unwrap_or_else(|| "somebody".into()),
         };
         let same = settings.clone();
         let beginning =
@@ -137,6 +144,7 @@ impl Host {
             handed_over: None,
             stream: None,
             review_at: None,
+            registers: Registers::default(),
             stamps_at: None,
             history,
             folder_trouble: None,

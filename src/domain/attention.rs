@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::classify::{Class, Classified, classify};
-use super::gates::{Ground, Hold, holds, human};
+use super::gates::{Ground, held_by, holds, human};
 use super::harmless::cut;
-use super::ticket::{Ticket, TicketId, Timestamp};
+use super::indices::Urgency;
+use super::ticket::{HUMAN_LABELS, Ticket, TicketId, Timestamp};
 use super::workset::{WaitKind, WorkSet};
 
 /// One ticket that needs the Orchestrator.
@@ -49,6 +50,8 @@ pub struct View<'a> {
     pub seen: &'a BTreeSet<TicketId>,
     /// Human-gated items that were shown once already.
     pub shown_gated: &'a BTreeSet<TicketId>,
+    /// Tickets whose file may just have vanished: they are not announced.
+    pub doubted: &'a BTreeSet<TicketId>,
     /// An explicit boundary shows tickets again that wait for `other` reasons.
     pub explicit: bool,
     /// The current time.
@@ -79,72 +82,70 @@ pub fn attention(view: View<'_>) -> Attention {
         }
     }
     for ticket in backlog.queued().iter().filter_map(|id| backlog.get(id)) {
-        let verdict = queued(ticket, view);
-        match verdict {
-            Verdict::Listed(item) if found.active.is_empty() => items.push((ticket, item)),
-            Verdict::Listed(item) => found.held.push(Held {
-                id: ticket.id.clone(),
-                kind: None,
-                reason: format!("{}; delegated work is under way", item.reason),
-            }),
-            Verdict::Held(held) => found.held.push(held),
+        let id = ticket.id.clone();
+        match standing(ticket, view) {
+            Ok(class) if found.active.is_empty() => items.push((ticket, offer(ticket, class, view))),
+            Ok(class) => {
+                let reason = format!("{}; delegated work is under way", offer(ticket, class, view).reason);
+                found.held.push(Held { id, kind: None, reason });
+            }
+            Err(kind) => found.held.push(Held { id, kind: Some(kind), reason: why_held(ticket, view) }),
         }
     }
+    items.retain(|(ticket, _)| !view.doubted.contains(&ticket.id));
     items.sort_by_cached_key(|(ticket, item)| order(ticket, item, view.work_set));
     found.items = items.into_iter().map(|(_, item)| item).collect();
     found
 }
 
-/// Whether anything on the list is unseen; found without making the list. `active`: some ticket is `active_inprogress`.
-/// `counts` says of a ticket whether it is looked at.
-pub fn any_unseen(view: View<'_>, active: bool, counts: impl Fn(&Ticket) -> bool) -> bool {
-    let backlog = view.ground.backlog;
-    let unseen = |id: &&TicketId| !view.seen.contains(*id);
-    let routed = |ticket: &Ticket| {
-        let class = classify(ticket, view.work_set, view.ground.facts, view.now).map(|classified| classified.class);
-        class == Some(Class::ActionableInprogress) && human(ticket).is_empty()
-    };
-    let listed = |ticket: &Ticket| matches!(queued(ticket, view), Verdict::Listed(_));
-    let any = |ids: &BTreeSet<TicketId>, on_list: &dyn Fn(&Ticket) -> bool| {
-        ids.iter().filter(unseen).filter_map(|id| backlog.get(id)).any(|ticket| counts(ticket) && on_list(ticket))
-    };
-    any(backlog.inprogress(), &routed) || (!active && any(backlog.queued(), &listed))
-}
-
 /// Unseen first, then class, the Orchestrator's own order (planned tickets only), priority, age, id.
 fn order(ticket: &Ticket, item: &Item, work_set: &WorkSet) -> impl Ord + use<> {
-    let note = work_set.get(&ticket.id).filter(|_| item.class == Class::PlannedQueued);
+    (item.seen, item.class, place(ticket, item.class, work_set))
+}
+
+/// The order among tickets of one class.
+pub(super) fn place(ticket: &Ticket, class: Class, work_set: &WorkSet) -> impl Ord + use<> {
+    let note = work_set.get(&ticket.id).filter(|_| class == Class::PlannedQueued);
     let planned = note.and_then(|note| note.order);
-    let since = ticket.stamps.queued_at.or(ticket.stamps.created_at);
-    (item.seen, item.class, planned.is_none(), planned, ticket.priority, since.is_none(), since, ticket.id.clone())
+    (planned.is_none(), planned, Urgency::of(ticket))
 }
 
-enum Verdict {
-    Listed(Item),
-    Held(Held),
-}
-
-fn queued(ticket: &Ticket, view: View<'_>) -> Verdict {
-    let held = |kind, reason: String| Verdict::Held(Held { id: ticket.id.clone(), kind, reason });
-    if let Some(label) = ["needs-human", "blocked"].into_iter().find(|l| ticket.has_label(l)) {
-        return held(Some(WaitKind::HumanGate), format!("label `{label}`"));
+/// The class as which a queued ticket is on the list when nothing delegated is under way, or what keeps it off.
+pub(super) fn standing(ticket: &Ticket, view: View<'_>) -> Result<Class, WaitKind> {
+    if human_label(ticket).is_some() {
+        return Err(WaitKind::HumanGate);
     }
     let Some(note) = view.work_set.get(&ticket.id) else {
-        return match human(ticket).first() {
-            Some(gate) if view.shown_gated.contains(&ticket.id) => {
-                held(Some(WaitKind::HumanGate), gate.evidence.clone())
-            }
-            _ => Verdict::Listed(inspect(ticket, view)),
-        };
+        let over = ticket.human_gate.is_some() && view.shown_gated.contains(&ticket.id);
+        return if over { Err(WaitKind::HumanGate) } else { Ok(Class::NewQueued) };
     };
-    if let Some(Hold { gate, evidence }) = holds(ticket, view.ground).into_iter().next() {
-        return held(Some(gate), evidence);
+    if let Some(gate) = held_by(ticket, view.ground).first() {
+        return Err(*gate);
     }
     match note.waiting.as_ref().map(|w| w.kind) {
-        None => Verdict::Listed(accept(ticket, view)),
-        Some(WaitKind::Other) if view.explicit => Verdict::Listed(accept(ticket, view)),
-        Some(kind) => held(Some(kind), "the Orchestrator lets it wait (see `yoi work-set`)".into()),
+        None => Ok(Class::PlannedQueued),
+        Some(WaitKind::Other) if view.explicit => Ok(Class::PlannedQueued),
+        Some(kind) => Err(kind),
     }
+}
+
+fn human_label(ticket: &Ticket) -> Option<&'static str> {
+    HUMAN_LABELS.into_iter().find(|label| ticket.has_label(label))
+}
+
+/// What keeps a queued ticket off the list, in words.
+fn why_held(ticket: &Ticket, view: View<'_>) -> String {
+    if let Some(label) = human_label(ticket) {
+        return format!("label `{label}`");
+    }
+    let gates = if view.work_set.get(&ticket.id).is_some() { holds(ticket, view.ground) } else { human(ticket) };
+    let gate = gates.into_iter().next().map(|hold| hold.evidence);
+    gate.unwrap_or_else(|| "the Orchestrator lets it wait (see `yoi work-set`)".into())
+}
+
+/// A queued ticket as an item.
+pub(super) fn offer(ticket: &Ticket, class: Class, view: View<'_>) -> Item {
+    if class == Class::NewQueued { inspect(ticket, view) } else { accept(ticket, view) }
 }
 
 fn item(ticket: &Ticket, class: Class, view: View<'_>, reason: String, next_step: &str) -> Item {
@@ -153,7 +154,8 @@ fn item(ticket: &Ticket, class: Class, view: View<'_>, reason: String, next_step
     Item { id: ticket.id.clone(), title, class, reason, next_step: next_step.to_owned(), seen }
 }
 
-fn route(ticket: &Ticket, classified: &Classified, view: View<'_>) -> Item {
+/// A ticket in progress as an item.
+pub(super) fn route(ticket: &Ticket, classified: &Classified, view: View<'_>) -> Item {
     let reason = classified.evidence.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let next_step = if ticket.acceptance_recorded() {
         "route it: delegate the next step, `yoi await` one under way, or move it on"

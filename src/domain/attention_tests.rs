@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::facts::Facts;
+use crate::domain::glance::glance;
 use crate::domain::policy::Policy;
 use crate::domain::sample::{accepted, at, backlog, id, ids, pod, queued, texts, ticket, with};
 use crate::domain::ticket::{Priority, State};
@@ -15,6 +16,7 @@ struct Board {
     policy: Policy,
     seen: BTreeSet<TicketId>,
     shown_gated: BTreeSet<TicketId>,
+    doubted: BTreeSet<TicketId>,
     explicit: bool,
 }
 
@@ -26,18 +28,25 @@ fn board(tickets: Vec<Ticket>, change: impl FnOnce(&mut Board)) -> Attention {
         policy: Policy::default(),
         seen: BTreeSet::new(),
         shown_gated: BTreeSet::new(),
+        doubted: BTreeSet::new(),
         explicit: false,
     };
     change(&mut board);
     let backlog = backlog(board.tickets.clone());
-    attention(View {
+    let view = View {
         ground: Ground { backlog: &backlog, facts: &board.facts, policy: &board.policy },
         work_set: &board.work_set,
         seen: &board.seen,
         shown_gated: &board.shown_gated,
+        doubted: &board.doubted,
         explicit: board.explicit,
         now: at(0),
-    })
+    };
+    let found = attention(view);
+    for most in [0, 1, 2, 10] {
+        assert_eq!(glance(view, most), found.glance(most), "at a glance it is the same list");
+    }
+    found
 }
 
 fn plan(board: &mut Board, name: &str, order: Option<i64>) {

@@ -7,7 +7,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::ticket::{Diagnostic, State, Ticket, TicketId};
+use super::indices::Indices;
+use super::ticket::{Diagnostic, Ticket, TicketId};
 
 /// What one file in the ticket folder turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,12 +79,7 @@ pub struct Backlog {
     /// By path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket.
     files: BTreeMap<OsString, Entry>,
     ids: BTreeMap<TicketId, Named>,
-    queued: BTreeSet<TicketId>,
-    inprogress: BTreeSet<TicketId>,
-    /// Those `inprogress` that take up capacity: no human gate holds them.
-    running: BTreeSet<TicketId>,
-    /// Those `inprogress` that can conflict with others by what they say themselves.
-    exclusive: BTreeSet<TicketId>,
+    indices: Indices,
 }
 
 /// What has an id.
@@ -122,9 +118,11 @@ impl Backlog {
             Some((alike.first()?.0.clone(), named))
         });
         let mut backlog = Self { ids: ids.collect(), files, ..Self::default() };
-        for ticket in backlog.tickets().cloned().collect::<Vec<_>>() {
-            backlog.index(&ticket.id, Some(&ticket));
+        let mut indices = Indices::default();
+        for ticket in backlog.tickets() {
+            indices.enter(ticket);
         }
+        backlog.indices = indices;
         backlog
     }
 
@@ -161,22 +159,27 @@ impl Backlog {
 
     /// Ids in state `queued`.
     pub fn queued(&self) -> &BTreeSet<TicketId> {
-        &self.queued
+        &self.indices.queued
     }
 
     /// Ids in state `inprogress`.
     pub fn inprogress(&self) -> &BTreeSet<TicketId> {
-        &self.inprogress
+        &self.indices.inprogress
     }
 
     /// Ids in state `inprogress` that no human gate holds: they take up capacity.
     pub fn running(&self) -> &BTreeSet<TicketId> {
-        &self.running
+        &self.indices.running
     }
 
     /// Ids in state `inprogress` that name conflicts or touched paths.
     pub fn exclusive(&self) -> &BTreeSet<TicketId> {
-        &self.exclusive
+        &self.indices.exclusive
+    }
+
+    /// All that is kept of who stands where.
+    pub fn indices(&self) -> &Indices {
+        &self.indices
     }
 
     /// Every file that is listed as an error: unreadable, or with an id that another file has too.
@@ -214,7 +217,10 @@ impl Backlog {
         }
         self.name(&id, paths);
         let after = self.get(&id).cloned();
-        self.index(&id, after.as_ref());
+        if before != after {
+            before.iter().for_each(|ticket| self.indices.leave(ticket));
+            after.iter().for_each(|ticket| self.indices.enter(ticket));
+        }
         (before != after).then_some(Diff { id, before, after })
     }
 
@@ -229,24 +235,6 @@ impl Backlog {
             _ => Named::Files(paths),
         };
         self.ids.insert(id.clone(), named);
-    }
-
-    fn index(&mut self, id: &TicketId, ticket: Option<&Ticket>) {
-        let state = ticket.and_then(|t| t.state);
-        let inprogress = ticket.filter(|_| state == Some(State::Inprogress));
-        let exclusive = inprogress.is_some_and(|t| !t.conflicts_with.is_empty() || !t.touches.is_empty());
-        for (belongs, set) in [
-            (state == Some(State::Queued), &mut self.queued),
-            (inprogress.is_some(), &mut self.inprogress),
-            (inprogress.is_some_and(|t| !t.is_human_gated()), &mut self.running),
-            (exclusive, &mut self.exclusive),
-        ] {
-            if belongs {
-                set.insert(id.clone());
-            } else {
-                set.remove(id);
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::sample::{accepted, id, ids, queued, sealed, texts, ticket, with};
+use crate::domain::ticket::State;
 
 fn unreadable(name: &str, path: &str) -> Entry {
     let error = Diagnostic { line: 7, column: 3, message: "a tab".into() };

@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::attention::{Attention, Item};
+use super::attention::Item;
+use super::glance::Glance;
 use super::ticket::{TicketId, Timestamp};
 
 /// A lifecycle moment at which a kick may be considered.
@@ -198,23 +199,15 @@ impl Causes<'_> {
 }
 
 /// Decides what the boundaries lead to.
-pub fn decide(
-    causes: Causes<'_>,
-    presence: &Presence,
-    attention: &Attention,
-    standing: &Standing,
-    max_items: usize,
-    now: Timestamp,
-) -> Decision {
+pub fn decide(causes: Causes<'_>, presence: &Presence, list: &Glance, standing: &Standing, now: Timestamp) -> Decision {
     let automatic = !causes.explicit(standing.panel_presented_recently);
-    let (handed, left_out) = attention.items.split_at(attention.items.len().min(max_items));
-    let seen = handed.iter().all(|item| item.seen);
+    let seen = list.items.iter().all(|item| item.seen);
     let over = |until: Option<Timestamp>| until.filter(|until| now < *until);
     let suppression = match presence {
         Presence::None(why) => Some(Suppression::NoOrchestrator(why.clone())),
         Presence::Paused(since) => Some(Suppression::Paused(since.clone())),
         Presence::Busy => Some(Suppression::Busy),
-        Presence::Idle if handed.is_empty() => Some(nothing(attention)),
+        Presence::Idle if list.items.is_empty() => Some(nothing(list)),
         Presence::Idle => None,
     };
     let suppression = suppression.or_else(|| {
@@ -226,17 +219,15 @@ pub fn decide(
     });
     match suppression {
         Some(why) => Decision::Suppress(why),
-        None => Decision::Kick { items: handed.to_vec(), left_out: left_out.len() },
+        None => Decision::Kick { items: list.items.clone(), left_out: list.left_out },
     }
 }
 
 /// Row 3.
-fn nothing(attention: &Attention) -> Suppression {
-    if attention.held.iter().any(|held| held.kind.is_none())
-        || (attention.held.is_empty() && !attention.active.is_empty())
-    {
-        Suppression::ActiveInprogress(attention.active.clone())
-    } else if attention.held.is_empty() {
+fn nothing(list: &Glance) -> Suppression {
+    if list.kept_by_active || (list.held_count == 0 && !list.active.is_empty()) {
+        Suppression::ActiveInprogress(list.active.clone())
+    } else if list.held_count == 0 {
         Suppression::NothingQueued
     } else {
         Suppression::NothingStartable

@@ -1,7 +1,7 @@
 //! Every row of the decision table of DESIGN.md 5: the first that holds wins.
 
 use super::*;
-use crate::domain::attention::Held;
+use crate::domain::attention::{Attention, Held};
 use crate::domain::classify::Class;
 use crate::domain::sample::{at, id};
 use crate::domain::workset::WaitKind;
@@ -32,7 +32,8 @@ fn case(change: impl FnOnce(&mut Case)) -> Case {
 }
 
 fn decided(case: &Case, causes: &[Boundary]) -> (u8, String) {
-    let decision = decide(Causes(causes), &case.presence, &case.attention, &case.standing, case.max_items, at(0));
+    let list = case.attention.glance(case.max_items);
+    let decision = decide(Causes(causes), &case.presence, &list, &case.standing, at(0));
     let name = match &decision {
         Decision::Kick { items, left_out } => {
             format!("kick {} +{left_out}", items.iter().map(|i| i.id.as_str()).collect::<Vec<_>>().join(" "))

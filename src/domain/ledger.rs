@@ -169,6 +169,17 @@ impl Ledger {
         self.saved.backing_off_until = wait.map(|ms| now + span(ms));
     }
 
+    /// A turn was not delivered for want of room on the disk. It waits like a failed one, but there is always a next time:
+    /// room comes without anybody's telling.
+    pub fn no_room(&mut self, now: Timestamp, jitter: f64) {
+        let before = self.saved.failures;
+        self.saved.failures = before.min(1);
+        self.failed_turn(now, jitter);
+        if before >= PATIENCE {
+            (self.saved.failures, self.saved.backing_off_until) = (before, None);
+        }
+    }
+
     /// A turn ended without failure.
     pub fn succeeded_turn(&mut self) {
         self.saved.failures = 0;

@@ -25,6 +25,21 @@ fn back_off_is_10_s_then_60_s_with_jitter_then_without_end() {
 }
 
 #[test]
+fn for_want_of_room_there_is_always_a_next_time() {
+    let mut ledger = Ledger::default();
+    let wait = |ledger: &Ledger| ledger.saved.backing_off_until.map(|until| (until - at(0)).num_seconds());
+    for expected in [10, 60, 60, 60] {
+        ledger.no_room(at(0), 0.0);
+        assert_eq!((wait(&ledger), ledger.just_gave_up()), (Some(expected), false));
+    }
+    // It does not count among the failures, and does not take back what is given up.
+    ledger.failed_turn(at(0), 0.0);
+    assert!(ledger.just_gave_up());
+    ledger.no_room(at(0), 0.0);
+    assert_eq!((wait(&ledger), ledger.saved.failures), (None, 3));
+}
+
+#[test]
 fn a_turn_that_succeeds_starts_the_failures_anew() {
     let mut ledger = Ledger::default();
     ledger.failed_turn(at(0), 0.0);

@@ -32,6 +32,8 @@ pub struct Client {
 impl Client {
     /// Connects. An error of the kinds `NotFound` and `ConnectionRefused` says that nobody listens.
     pub fn connect(socket: &Path) -> io::Result<Self> {
+        // Mostly nobody listens, and that is known without a runtime.
+        socket.symlink_metadata()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let sender = runtime.block_on(async {
             let stream = tokio::time::timeout(PATIENCE, UnixStream::connect(socket)).await??;

@@ -106,7 +106,7 @@ fn is_plain_text(yaml: &str) -> bool {
     let letter =
         |c: char| !matches!(c, '\u{80}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
     // To the end in any case: without a way out a processor looks at many bytes at once.
-    yaml.bytes().fold(true, |plain, byte| plain & (ascii(byte) | (byte >= 0x80)))
+    yaml.bytes().fold(true, |plain, byte| plain & (ascii(byte) || byte >= 0x80))
         && (yaml.is_ascii() || yaml.chars().all(letter))
 }
 

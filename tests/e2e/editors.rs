@@ -3,7 +3,6 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -32,7 +31,6 @@ fn on_a_terminal(mut editor: Command, ready: &str, keys: &[&str]) {
         || File::options().read(true).write(true).open(ptsname(&terminal, []).unwrap().to_str().unwrap()).unwrap();
     editor.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side());
     let mut editor = editor.spawn().unwrap();
-    let terminal = OwnedFd::from(terminal);
     let (mut screen, mut keyboard) = (File::from(terminal.try_clone().unwrap()), File::from(terminal));
     let (shown, output) = std::sync::mpsc::channel();
     // Somebody has to read what it paints, or it waits for that.

@@ -10,6 +10,7 @@ mod editors;
 mod exits;
 mod faults;
 mod follow;
+mod full_disk;
 mod hooks;
 mod idle;
 mod long_queue;

@@ -2,19 +2,22 @@
 //!
 //! Must not know: what a note says. DESIGN.md 2.1, 2.3.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::super::files;
 use super::{TicketFolder, layout};
 use crate::text::thread;
 
-/// Appends one line; makes the file, with a heading, where it is missing. Never through a symlink out of the workspace.
+/// Appends one line, or nothing; makes the file, with a heading, where it is missing. Never through a symlink out of the
+/// workspace.
 pub(super) fn append(folder: &TicketFolder, ticket: &Path, note: &str) -> io::Result<()> {
     let path = layout::thread_of(&folder.folder, ticket);
     let target = target(folder, &path)?;
+    let _lock = folder.locks.lock(&folder.id(ticket))?;
     let (mut file, size) = open(&target)?;
     let mut text = String::new();
     if size == 0 {
@@ -23,7 +26,12 @@ pub(super) fn append(folder: &TicketFolder, ticket: &Path, note: &str) -> io::Re
         text.push('\n');
     }
     text.push_str(&thread::line(note));
-    file.write_all(text.as_bytes())
+    files::extend(&mut file, size, text.as_bytes()).inspect_err(|_| {
+        // An empty thread says nothing to anybody.
+        if file.metadata().is_ok_and(|now| now.len() == 0) {
+            let _ = fs::remove_file(&target);
+        }
+    })
 }
 
 /// The file to append to: the real one behind a symlink that stays in the workspace.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use super::super::files;
 use crate::config;
 
 /// What must not be tracked of `.yoi/`: state without git, and worktrees.
@@ -77,12 +78,13 @@ pub fn ignore(file: &Path) -> Result<(), CreateError> {
     }
     let mut open = fs::File::options().read(true).append(true).create(true).open(file).map_err(io)?;
     let there = io::read_to_string(&open).map_err(io)?;
+    let size = there.len() as u64;
     let mut lines = vec![if there.is_empty() { "# What must not be tracked: state and worktrees." } else { "" }];
     lines.extend(not_ignored(file).map_err(io)?);
     if lines.len() == 1 {
         return Ok(());
     }
-    open.write_all(format!("{}\n", lines.join("\n")).as_bytes()).map_err(io)
+    files::extend(&mut open, size, format!("{}\n", lines.join("\n")).as_bytes()).map_err(io)
 }
 
 /// Writes a file whole or not at all, and never over another one.

@@ -1,14 +1,19 @@
 //! Boundaries are joined into decisions: the first at once, those within 200 ms after it into one further decision
 //! that keeps all their causes (DESIGN.md section 5).
 
+use std::collections::BTreeSet;
+
 use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Actor, Engine, Orchestrator, RecordKind};
-use crate::domain::attention::{Attention, View, any_unseen, attention};
+use crate::domain::attention::{Attention, View, attention};
+use crate::domain::backlog::Entry;
+use crate::domain::glance::{Glance, glance};
 use crate::domain::kick::{Boundary, Causes, Decision, Presence, Suppression, decide};
 use crate::domain::refusal::Refusal;
-use crate::domain::ticket::{Ticket, Timestamp};
+use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::workset::WaitKind;
 
 /// How long after a decision further boundaries are joined.
 const JOIN: TimeDelta = TimeDelta::milliseconds(200);
@@ -165,53 +170,58 @@ impl Engine {
     pub fn decide(&self, causes: &[Boundary], now: Timestamp) -> Decision {
         let standing = self.ledger.standing(self.policy.kick.max_per_hour, now);
         let explicit = Causes(causes).explicit(standing.panel_presented_recently);
-        let list = self.attention(explicit, now);
-        decide(Causes(causes), &self.presence(), &list, &standing, self.policy.kick.max_items, now)
+        let list = self.glance(explicit, self.policy.kick.max_items, now);
+        decide(Causes(causes), &self.presence(), &list, &standing, now)
     }
 
     /// The attention list as an explicit, or an automatic, boundary would see it now.
     pub fn attention(&self, explicit: bool, now: Timestamp) -> Attention {
-        let mut list = attention(self.view(explicit, now));
-        list.items.retain(|item| self.backlog.get(&item.id).is_some_and(|ticket| self.is_there(ticket)));
-        list
+        attention(self.view(explicit, &self.doubted(), now))
     }
 
-    fn view(&self, explicit: bool, now: Timestamp) -> View<'_> {
+    /// The first of it, and how much more there is: all that a decision needs.
+    fn glance(&self, explicit: bool, max_items: usize, now: Timestamp) -> Glance {
+        let glance = glance(self.view(explicit, &self.doubted(), now), max_items);
+        debug_assert_eq!(glance, self.attention(explicit, now).glance(max_items), "one rule, two ways");
+        glance
+    }
+
+    fn view<'a>(&'a self, explicit: bool, doubted: &'a BTreeSet<TicketId>, now: Timestamp) -> View<'a> {
         View {
             ground: self.ground(),
             work_set: &self.work_set,
             seen: &self.ledger.seen,
             shown_gated: &self.ledger.shown_gated,
+            doubted,
             explicit,
             now,
         }
     }
 
     /// What may just have vanished is not announced; it is on the list again when it has been looked at twice.
-    fn is_there(&self, ticket: &Ticket) -> bool {
-        !self.files.doubts(&ticket.path)
+    fn doubted(&self) -> BTreeSet<TicketId> {
+        let known = self.files.doubted().filter_map(|path| self.backlog.at(path));
+        let ids = known.filter_map(|entry| match entry {
+            Entry::Ticket(ticket) => Some(ticket),
+            _ => None,
+        });
+        let only = ids.filter(|ticket| self.backlog.get(&ticket.id).is_some_and(|known| known.path == ticket.path));
+        only.map(|ticket| ticket.id.clone()).collect()
     }
 
-    /// Whether an automatic boundary would see anything unseen; after `judge_active`.
+    /// Whether an automatic boundary would see anything unseen. What is unseen comes first.
     fn any_unseen(&self, now: Timestamp) -> bool {
-        let active = !self.under_way.is_empty();
-        let found = any_unseen(self.view(false, now), active, |ticket| self.is_there(ticket));
-        debug_assert_eq!(found, self.attention(false, now).items.iter().any(|item| !item.seen), "one rule, two ways");
-        found
+        self.glance(false, 1, now).items.iter().any(|item| !item.seen)
     }
 
     pub(super) fn suppressed(&mut self, causes: &[Boundary], why: &Suppression, now: Timestamp) {
-        let list = self.attention(false, now);
+        let list = self.glance(false, 0, now);
         let detail = self.suppression_detail(why);
         // Of a reason only the kind is recorded: its wording belongs to the session.
-        let held: serde_json::Map<_, _> = list
-            .held
-            .iter()
-            .take(20)
-            .map(|held| (held.id.to_string(), json!(held.kind.map_or("active_inprogress", |k| k.as_str()))))
-            .collect();
+        let kind = |kind: &Option<WaitKind>| json!(kind.map_or("active_inprogress", WaitKind::as_str));
+        let held: serde_json::Map<_, _> = list.held.iter().map(|(id, held)| (id.to_string(), kind(held))).collect();
         let data = json!({"row": why.row(), "why": why.as_str(), "detail": detail, "boundaries": causes,
-            "attention": list.items.len(), "held": held, "held_count": list.held.len(), "active": list.active.len()});
+            "attention": list.left_out, "held": held, "held_count": list.held_count, "active": list.active.len()});
         self.record(RecordKind::KickSuppressed, None, data, now);
         self.boundaries.kicks_saved += 1;
         self.boundaries.last =

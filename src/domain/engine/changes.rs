@@ -35,15 +35,17 @@ impl Engine {
     pub(super) fn take_in_file(&mut self, path: PathBuf, entry: Entry, by: &Actor, now: Timestamp) {
         if let Some(mut diff) = self.backlog.put(path, entry) {
             if diff.after.is_none() && self.backlog.paths_of(&diff.id).next().is_some() {
+                self.judge_around(&diff.id, diff.before.as_ref(), None);
                 let state = diff.before.as_ref().and_then(|t| t.state);
                 self.unreadable.insert(diff.id, Known { state, ticket: diff.before });
-                self.gates_stale = true;
                 return;
             }
             let known = self.unreadable.remove(&diff.id);
             // Back in sight it is on lists and in gates again, even if nothing in it has changed.
-            self.stirred |= known.is_some();
-            self.gates_stale |= known.is_some();
+            if known.is_some() {
+                self.stirred = true;
+                self.judge_around(&diff.id, None, diff.after.as_ref());
+            }
             let from = known.as_ref().map_or_else(|| diff.before.as_ref().and_then(|t| t.state), |known| known.state);
             diff.before = diff.before.or_else(|| known.and_then(|known| known.ticket));
             self.changed(&diff, from, by, now);
@@ -66,7 +68,9 @@ impl Engine {
             self.no_longer_seen(&diff.id);
             self.changed_by(&diff.id, by, now);
         }
-        self.gates_stale |= gates_may_differ(before, after);
+        if gates_may_differ(before, after) {
+            self.judge_around(&diff.id, before, after);
+        }
         self.watch_writes(diff, by, now);
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);

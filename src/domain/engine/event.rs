@@ -154,8 +154,18 @@ pub enum TurnOutcome {
     Interrupted,
     /// The process could not be started at all.
     NotDelivered(String),
+    /// Neither could it, because yoi's own files have no room on the disk: nobody but the disk is to blame, and nobody
+    /// tells when it is over.
+    NoRoom(String),
     /// Adopted: it ended, and nobody can say how.
     Unknown,
+}
+
+impl TurnOutcome {
+    /// Whether the Orchestrator was given anything.
+    pub fn delivered(&self) -> bool {
+        !matches!(self, TurnOutcome::NotDelivered(_) | TurnOutcome::NoRoom(_))
+    }
 }
 
 /// Something that happened.

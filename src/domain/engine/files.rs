@@ -88,6 +88,11 @@ impl Files {
         self.doubted.contains_key(path)
     }
 
+    /// All of those.
+    pub(super) fn doubted(&self) -> impl Iterator<Item = &PathBuf> {
+        self.doubted.keys()
+    }
+
     /// Whether this path was noticed, and is going to be read.
     pub(super) fn expects(&self, path: &Path) -> bool {
         self.cooling.get(path).is_some_and(|known| known.due.is_some())

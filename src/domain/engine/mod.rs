@@ -10,6 +10,7 @@ mod contacts;
 mod effect;
 mod event;
 mod files;
+mod judging;
 mod operation;
 mod orders;
 mod pending;
@@ -49,6 +50,7 @@ use super::workset::WorkSet;
 use boundaries::Boundaries;
 use changes::Known;
 use files::Files;
+use judging::Gates;
 use pending::Answer;
 use polite::Waiting;
 use stamps::Unstamped;
@@ -85,12 +87,9 @@ pub struct Engine {
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
-    /// Queued tickets that some gate held when gates were last judged.
-    held: BTreeSet<TicketId>,
+    gates: Gates,
     /// What showed, after the last step, that delegated work is under way.
     under_way: BTreeSet<(TicketId, Sign)>,
-    /// Something that gates rest on has changed since they were last judged.
-    gates_stale: bool,
     /// Entries into the queue whose stamp could not be written, and since when they can have happened.
     unstamped: BTreeMap<TicketId, Unstamped>,
     /// Stamps that wait for an editor.
@@ -142,9 +141,8 @@ impl Engine {
             verify: verify::Verify::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
-            held: BTreeSet::new(),
+            gates: Gates::default(),
             under_way: BTreeSet::new(),
-            gates_stale: false,
             unstamped: BTreeMap::new(),
             polite: BTreeMap::new(),
             written: BTreeMap::new(),

@@ -37,7 +37,7 @@ impl Engine {
             self.leave(&TurnOutcome::Interrupted, now);
         }
         self.reach = reload.reach;
-        self.gates_stale = true;
+        self.gates.judge_all();
         self.probe_wanted();
         match (reload.session, &self.orchestrator) {
             (None, _) => {}

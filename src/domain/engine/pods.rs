@@ -70,7 +70,7 @@ impl Engine {
     pub(super) fn probed(&mut self, dirty: Dirty) {
         if self.facts.dirty != dirty {
             self.facts.dirty = dirty;
-            self.gates_stale = true;
+            self.gates.judge_all();
         }
     }
 }

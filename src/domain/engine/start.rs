@@ -29,7 +29,7 @@ impl Engine {
         self.facts.dirty = start.dirty;
         self.backlog = Backlog::of(start.files);
         self.verify.all_read(now);
-        self.gates_stale = true;
+        self.gates.judge_all();
         for pod in start.pods {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
             self.facts.pods.insert(pod.id.clone(), pod);

@@ -8,16 +8,12 @@ use serde_json::json;
 use super::{Effect, Engine, Orchestrator, RecordKind};
 use crate::domain::classify::{Evidence, classify};
 use crate::domain::facts::Claim;
-use crate::domain::gates::held_by;
+use crate::domain::glance::watched_over;
 use crate::domain::kick::Boundary;
-use crate::domain::policy::DirtyGate;
-use crate::domain::ticket::{State, TicketId, Timestamp};
-use crate::domain::workset::WaitKind;
+use crate::domain::ticket::{TicketId, Timestamp};
 
 /// Seen work that has not moved for this long while the Orchestrator is idle is shown to a person.
 const UNMOVED: TimeDelta = TimeDelta::minutes(60);
-/// How often the main worktree is probed while the dirty gate alone holds a ticket.
-const PROBE_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 /// How long after a turn, or a Pod, its last edit of a file may still be noticed: debounce and a watcher's lag.
 const LATE_NOTICE: TimeDelta = TimeDelta::seconds(2);
@@ -166,7 +162,7 @@ impl Engine {
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
             // If the gate still holds a ticket alone afterwards, judging it sets the next probe.
-            self.gates_stale = true;
+            self.gates.judge_all();
             self.want(Effect::Probe);
         }
         self.watch_quiet(now);
@@ -235,7 +231,8 @@ impl Engine {
     /// state changed; also where another sign keeps the ticket active.
     pub(super) fn judge_active(&mut self, now: Timestamp) {
         let mut under_way = BTreeSet::new();
-        for ticket in self.watched_over().into_iter().filter_map(|id| self.backlog.get(id)) {
+        let watched = watched_over(&self.backlog, &self.work_set, &self.facts);
+        for ticket in watched.into_iter().filter_map(|id| self.backlog.get(id)) {
             let evidence = classify(ticket, &self.work_set, &self.facts, now).map(|c| c.evidence);
             let signs = evidence.into_iter().flatten().filter_map(sign);
             under_way.extend(signs.map(|sign| (ticket.id.clone(), sign)));
@@ -245,52 +242,6 @@ impl Engine {
             self.reach_boundary(Boundary::DelegateFinished);
         }
         self.under_way = under_way;
-    }
-
-    /// Those `inprogress` of which anything is known that can show delegated work: few, however many there are.
-    fn watched_over(&self) -> BTreeSet<&TicketId> {
-        let awaited = self.work_set.iter().filter(|(_, note)| note.awaited.is_some()).map(|(id, _)| id);
-        let pods = self.facts.pods.values().filter_map(|pod| pod.ticket.as_ref());
-        let elsewhere = self.facts.claims.keys().chain(self.facts.worktrees.keys());
-        awaited.chain(pods).chain(elsewhere).filter(|id| self.backlog.inprogress().contains(*id)).collect()
-    }
-
-    /// A queued ticket that some gate held and none holds now is a cleared gate; a reason of that kind lapses.
-    pub(super) fn judge_gates(&mut self, now: Timestamp) {
-        if !std::mem::take(&mut self.gates_stale) {
-            return;
-        }
-        let mut held = BTreeSet::new();
-        let mut lapsed = Vec::new();
-        let mut dirty_alone = false;
-        for ticket in self.backlog.queued().iter().filter_map(|id| self.backlog.get(id)) {
-            let found = held_by(ticket, self.ground());
-            let waiting = self.work_set.get(&ticket.id).and_then(|note| note.waiting.as_ref()).map(|w| w.kind);
-            if waiting.is_some_and(|kind| kind != WaitKind::Other && !found.contains(&kind)) {
-                lapsed.push(ticket.id.clone());
-            }
-            if !found.is_empty() {
-                dirty_alone |= found.iter().all(|gate| *gate == WaitKind::DirtyWorkspace);
-                held.insert(ticket.id.clone());
-            }
-        }
-        for id in lapsed {
-            if let Some(note) = self.work_set.get_mut(&id) {
-                note.waiting = None;
-            }
-            self.no_longer_seen(&id);
-        }
-        let queued = |id: &&TicketId| self.backlog.get(id).is_some_and(|t| t.state == Some(State::Queued));
-        let cleared: Vec<_> = self.held.difference(&held).filter(queued).cloned().collect();
-        if !cleared.is_empty() {
-            for id in &cleared {
-                self.no_longer_seen(id);
-            }
-            self.reach_boundary(Boundary::GateCleared);
-        }
-        self.held = held;
-        let probing = dirty_alone && self.policy.dirty_workspace == DirtyGate::Block;
-        self.timers.probe_at = probing.then(|| self.timers.probe_at.unwrap_or(now + PROBE_EVERY));
     }
 
     /// A clock that jumped back must not put off what is due: every due time moves back with it.

@@ -196,7 +196,7 @@ impl Engine {
         self.orchestrator = Orchestrator::Idle { since: now };
         self.timers.turn_ended(now);
         let failed = self.count_failure(outcome, jitter, now);
-        let delivered = !matches!(outcome, TurnOutcome::NotDelivered(_));
+        let delivered = outcome.delivered();
         if delivered && failed.is_none() {
             self.note_shown_gated(&turn);
         }
@@ -223,7 +223,7 @@ impl Engine {
     pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
         let failed = self.count_failure(&turn.outcome, turn.jitter, now);
         let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
-        let delivered = !matches!(turn.outcome, TurnOutcome::NotDelivered(_));
+        let delivered = turn.outcome.delivered();
         let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed,
             "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless,
             "while": "the daemon was not running"});
@@ -245,6 +245,10 @@ impl Engine {
             TurnOutcome::Interrupted => None,
             TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
                 self.ledger.failed_turn(now, f64::from(jitter) / 1000.0);
+                Some(why.clone())
+            }
+            TurnOutcome::NoRoom(why) => {
+                self.ledger.no_room(now, f64::from(jitter) / 1000.0);
                 Some(why.clone())
             }
         }

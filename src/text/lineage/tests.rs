@@ -1,3 +1,5 @@
+//! What an old text took back, told from the journal of edits.
+
 use super::*;
 use crate::domain::edit::Change;
 use crate::domain::sample::at;

@@ -1,3 +1,5 @@
+//! What becomes of an edit when something else than what was read comes out of the exchange.
+
 use std::convert::Infallible;
 
 use super::*;

@@ -112,87 +112,25 @@ fn whatever_leaves_a_doubt_is_not() {
     check(&doubts, false);
 }
 
+#[rustfmt::skip]
+const KEYS: &[&str] = &[
+    "title", "state", "labels", "queued_at", "depends_on", "human_gate", "priority", "x", "a-b", "_c", "true",
+    "touches",
+];
+
+/// Words that YAML takes for text, and words that it takes for something else.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "ready", "queued", "P1", "0010", "12", "true", "False", "null", "~", "1.5", "1e3", "0x1f",
+    "2026-11-30", "2026-11-30T08:00:00Z", "a b", "a: b", "a:b", "a #b", "a#b", "#b", "\u{fc}", "\u{8868}", "",
+    "- a", "'q'", "\"q\"", "'it''s'", "\"a, b\"", "\"\\n\"", "[a]", "a]", "{a}", "&a", "*a", "!t", "|", ">",
+    "-5", ".5", "+1", "orphan", "x,y", "inf", "nan", "No", "https://x.org/a", "a:", "?", "@a", "%a", "a  b",
+    "_", "(a)", "2026-x", "99999999999999999999", "00001KE", "1e", "0xg", "0b2", "12ab", "1-2", "1.2.3",
+];
+
 /// Pieces that make a frontmatter of the usual kind, and some that do not belong in one.
 fn line() -> impl Strategy<Value = String> {
-    let key = prop::sample::select(vec![
-        "title",
-        "state",
-        "labels",
-        "queued_at",
-        "depends_on",
-        "human_gate",
-        "priority",
-        "x",
-        "a-b",
-        "_c",
-        "true",
-        "touches",
-    ]);
-    let word = prop::sample::select(vec![
-        "a",
-        "ready",
-        "queued",
-        "P1",
-        "0010",
-        "12",
-        "true",
-        "False",
-        "null",
-        "~",
-        "1.5",
-        "1e3",
-        "0x1f",
-        "2026-11-30",
-        "2026-11-30T08:00:00Z",
-        "a b",
-        "a: b",
-        "a:b",
-        "a #b",
-        "a#b",
-        "#b",
-        "\u{fc}",
-        "\u{8868}",
-        "",
-        "- a",
-        "'q'",
-        "\"q\"",
-        "'it''s'",
-        "\"a, b\"",
-        "\"\\n\"",
-        "[a]",
-        "a]",
-        "{a}",
-        "&a",
-        "*a",
-        "!t",
-        "|",
-        ">",
-        "-5",
-        ".5",
-        "+1",
-        "orphan",
-        "x,y",
-        "inf",
-        "nan",
-        "No",
-        "https://x.org/a",
-        "a:",
-        "?",
-        "@a",
-        "%a",
-        "a  b",
-        "_",
-        "(a)",
-        "2026-x",
-        "99999999999999999999",
-        "00001KE",
-        "1e",
-        "0xg",
-        "0b2",
-        "12ab",
-        "1-2",
-        "1.2.3",
-    ]);
+    let (key, word) = (prop::sample::select(KEYS), prop::sample::select(WORDS));
     prop_oneof![
         6 => (key.clone(), word.clone()).prop_map(|(key, word)| format!("{key}: {word}\n")),
         3 => (key.clone(), prop::collection::vec(word.clone(), 0..4), prop::sample::select(vec![", ", ",", " , "]))

@@ -112,7 +112,7 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
     key.bits([
         engine.ledger.panel_presented_at.is_some(),
         engine.stirred,
-        engine.gates_stale,
+        engine.gates.all_stale || !engine.gates.stale.is_empty(),
         matches!(engine.reach, Reach::Exec),
         matches!(engine.facts.dirty, Dirty::Clean),
         host.turn.is_some(),
@@ -209,7 +209,7 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
         ledger.seen.contains(&id),
         ledger.shown_gated.contains(&id),
         ledger.barren.contains(&id),
-        engine.held.contains(&id),
+        engine.gates.held.contains(&id),
         engine.timers.lying.contains_key(&id),
         engine.timers.lying.get(&id).is_some_and(|lying| lying.alerted),
         engine.timers.lying.get(&id).is_some_and(|lying| lying.reoffered),

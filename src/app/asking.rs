@@ -1,0 +1,148 @@
+//! Asks the daemon where one runs, and this process's own host where none does.
+//!
+//! Must not know: what is asked for.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::App;
+use crate::adapters::daemon_lock::DaemonLock;
+use crate::api;
+use crate::api::failure::Failure;
+use crate::api::listing::{Listed, listed};
+use crate::api::request::{ListRequest, Request, SessionRequest};
+use crate::api::view::{EventView, FaultView, ListView, StatusView};
+use crate::domain::classify::clock;
+use crate::http::client::Client;
+use crate::ports::{Query, Store};
+
+/// How long a refusal that will pass by itself is waited out.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a daemon that holds its lock may take to answer.
+const LISTENING: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl App {
+    /// Carries out a request: through the daemon where one runs, else in this process.
+    pub fn call(&self, request: &Request) -> Result<Value, Failure> {
+        let answer = Self::patiently(|| match self.client()? {
+            Some(mut client) => client.call(request),
+            None => self.once(request),
+        });
+        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
+    }
+
+    /// Lists tickets. In this process nothing is made of them but what `show` asks for.
+    pub fn list<T>(
+        &self,
+        request: &ListRequest,
+        show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if let Some(mut client) = self.client()? {
+            let view: ListView = client.call_for(&Request::List(request.clone()))?;
+            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
+            return show(&tickets, &view.errors);
+        }
+        // The process ends with this: to give back the memory of each ticket takes longer than to print it.
+        let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
+        let (tickets, errors) = listed(request, &host)?;
+        show(&tickets, &errors)
+    }
+
+    /// Carries out a request that only a daemon can.
+    pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
+        let answer = Self::patiently(|| match self.client()? {
+            Some(mut client) => client.call(request),
+            None => Err(self.not_running()),
+        });
+        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
+    }
+
+    pub(super) fn not_running(&self) -> Failure {
+        let place = self.workspace.root.display();
+        Failure::daemon_needed(format!("this needs the daemon of {place}, and it is not running"))
+    }
+
+    /// A refusal that will pass by itself within moments is waited out.
+    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match call() {
+                Err(failure) if failure.passing && Instant::now() < end => thread::sleep(PAUSE),
+                other => return other,
+            }
+        }
+    }
+
+    /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
+    /// failure: going the direct way beside it could lose a write.
+    pub(super) fn client(&self) -> Result<Option<Client>, Failure> {
+        let end = Instant::now() + LISTENING;
+        loop {
+            match Client::connect(&self.socket) {
+                Ok(client) => return Ok(Some(client)),
+                Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+                    return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
+                }
+                Err(_) => {}
+            }
+            if !DaemonLock::is_held(&self.state.daemon_lock()) {
+                return Ok(None);
+            }
+            if Instant::now() >= end {
+                let message = format!("{}: the daemon runs and does not listen", self.socket.display());
+                return Err(Failure::failed(message).hint("`yoi logs` may say why; `yoi down` ends it"));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether a daemon answers.
+    pub fn daemon_is_running(&self) -> bool {
+        matches!(self.client(), Ok(Some(_)))
+    }
+
+    /// The status, whether a daemon runs or not.
+    pub fn status(&self) -> Result<StatusView, Failure> {
+        let answer = self.call(&Request::Status)?;
+        serde_json::from_value(answer).map_err(|error| Failure::failed(format!("the daemon's answer: {error}")))
+    }
+
+    /// A part of the history, read from the store itself.
+    pub fn events(&self, query: &Query) -> Result<Vec<EventView>, Failure> {
+        let records = self.store().records(query).map_err(|error| Failure::failed(error.to_string()))?;
+        Ok(records.into_iter().map(api::event).collect())
+    }
+
+    /// The number of the newest record.
+    pub fn newest_event(&self) -> Result<i64, Failure> {
+        let newest = self.events(&Query { newest: Some(1), ..Query::default() })?;
+        Ok(newest.last().map_or(0, |event| event.seq))
+    }
+
+    /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
+    /// false where the daemon ended.
+    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
+        match self.client()? {
+            Some(mut client) => client.watch(session, line),
+            None => Err(self.not_running()),
+        }
+    }
+
+    /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
+    pub fn note_hook(&self, what: &str) {
+        self.state.note_hook(&format!("{} {what}", clock(self.now())));
+    }
+
+    /// Streams what happens after a record, until `line` returns false.
+    pub fn follow(&self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+        match self.client()? {
+            Some(mut client) => client.follow(after, ticket, line),
+            None => Err(self.not_running()),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A disk of 1 MiB that is full: whatever yoi would write it refuses in words, the old text stays whole, and when there is
+//! room again it goes on by itself (FAULTS kind 15).
+//!
+//! The disk is a tmpfs in a mount namespace of the test's own; where the system allows none, the tests are skipped with a
+//! notice.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::process::Command;
+
+use crate::support::stage::{BOUND, Stage, ticket_path, ticket_text};
+use crate::support::wait::until;
+
+/// Says to a test that it runs on the small disk already.
+const INSIDE: &str = "YOI_TEST_SMALL_DISK";
+/// What the system gives at least.
+const PAGE: u64 = 4096;
+/// How a test program ends some of whose tests have failed.
+const FAILED: i32 = 101;
+const MOUNT: &str = r#"mount -t tmpfs -o size=1m small "$TMPDIR" || exit 77; exec "$@""#;
+
+/// Runs this test once more, in a process whose temporary folder is the disk.
+fn on_a_small_disk(name: &str, test: fn()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return test();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut notice = String::new();
+    for namespace in [&["--mount"][..], &["--mount", "--map-root-user"]] {
+        let mut command = Command::new("unshare");
+        command.args(namespace).args(["sh", "-c", MOUNT, "sh"]).arg(std::env::current_exe().unwrap());
+        command.args(["--exact", &format!("e2e::full_disk::{name}"), "--nocapture"]);
+        match command.env(INSIDE, "1").env("TMPDIR", folder.path()).output() {
+            Ok(output) => {
+                let said =
+                    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                assert_ne!(output.status.code(), Some(FAILED), "{said}");
+                if output.status.success() {
+                    return assert!(said.contains("1 passed"), "{said}");
+                }
+                notice = said;
+            }
+            Err(error) => notice = error.to_string(),
+        }
+    }
+    eprintln!("SKIPPED: no small disk can be mounted here, so a full one is not tried: {}", notice.trim());
+}
+
+/// Fills the disk, but for so many pages.
+fn fill(stage: &Stage, left: u64) {
+    let mut file = File::create(stage.bench.path("filler")).unwrap();
+    let error = loop {
+        if let Err(error) = file.write_all(&[b'x'; PAGE as usize]) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    let size = file.metadata().unwrap().len() / PAGE * PAGE;
+    file.set_len(size - left * PAGE).unwrap();
+}
+
+fn make_room(stage: &Stage) {
+    fs::remove_file(stage.bench.path("filler")).unwrap();
+}
+
+/// Every file in the ticket folder, hidden ones too.
+fn tickets(stage: &Stage) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(stage.bench.path("work/tickets")).unwrap().map(Result::unwrap);
+    entries.map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap())).collect()
+}
+
+/// What asks for a write of a ticket.
+const WRITES: [&str; 6] = [
+    "set a extra=1",
+    "move a queued --reason because",
+    "move a done --force --reason because",
+    "accept b",
+    "new Another",
+    "set a labels+=urgent",
+];
+
+#[track_caller]
+fn check_refused(stage: &Stage, line: &str) {
+    let before = tickets(stage);
+    let answer = stage.yoi(line);
+    assert!(answer.code != 0 && answer.stderr.contains("No space left on device"), "{line}: {answer}");
+    assert_eq!(tickets(stage), before, "{line}");
+}
+
+fn two_tickets() -> Stage {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.ticket("b", "queued", "");
+    stage
+}
+
+#[test]
+fn commands_refuse_on_a_full_disk_and_leave_every_file_whole() {
+    on_a_small_disk("commands_refuse_on_a_full_disk_and_leave_every_file_whole", || {
+        let stage = two_tickets();
+        fill(&stage, 0);
+        for line in WRITES {
+            check_refused(&stage, line);
+        }
+        for line in ["pause", "trust", "up"] {
+            let answer = stage.yoi(line);
+            assert!(answer.code != 0 && !answer.stderr.is_empty(), "{line}: {answer}");
+        }
+        // Reading goes on.
+        assert!(stage.done("list").stdout.contains("new_queued"));
+        assert!(stage.done("show a").stdout.contains("title"));
+        stage.done("why a");
+        make_room(&stage);
+        for line in WRITES {
+            stage.done(line);
+        }
+        stage.done("pause");
+    });
+}
+
+#[test]
+fn a_workspace_is_made_whole_or_not_at_all() {
+    on_a_small_disk("a_workspace_is_made_whole_or_not_at_all", || {
+        let stage = Stage::new();
+        for left in 0..=2 {
+            stage.bench.folder("other");
+            fill(&stage, left);
+            let answer = stage.bench.yoi("other", "init");
+            let made = |path: &str| fs::read_to_string(stage.bench.path(&format!("other/.yoi/{path}")));
+            if left < 2 {
+                assert!(answer.code != 0 && answer.stderr.contains("No space left on device"), "{left}: {answer}");
+                assert!(made("config.toml").is_err());
+            }
+            make_room(&stage);
+            if left < 2 {
+                let answer = stage.bench.yoi("other", "init");
+                assert_eq!(answer.code, 0, "{answer}");
+            }
+            assert!(made("config.toml").is_ok() && made(".gitignore").unwrap().contains("/worktrees/\n"));
+            fs::remove_dir_all(stage.bench.path("other")).unwrap();
+        }
+    });
+}
+
+#[test]
+fn with_a_little_room_a_write_is_whole_or_refused() {
+    on_a_small_disk("with_a_little_room_a_write_is_whole_or_refused", || {
+        let stage = two_tickets();
+        // A thread to which a note can be added only in part.
+        let thread = format!("# a\n\n{}\n", "x".repeat(4084));
+        for left in 0..=8 {
+            for line in WRITES {
+                for (id, state) in [("a", "ready"), ("b", "queued")] {
+                    stage.ticket(id, state, "");
+                }
+                stage.bench.write("work/tickets/a.thread.md", &thread);
+                let _ = fs::remove_dir_all(stage.bench.path("work/.git/yoi"));
+                let _ = fs::remove_file(stage.bench.path("work/tickets/b.thread.md"));
+                let before = tickets(&stage);
+                fill(&stage, left);
+                let answer = stage.yoi(line);
+                make_room(&stage);
+                let mut after = tickets(&stage);
+                let what = format!("{line} with {left} pages: {answer}");
+                if answer.code != 0 {
+                    assert!(answer.stderr.contains("No space left"), "{what}");
+                    assert_eq!(after, before, "{what}");
+                    continue;
+                }
+                let written = |name: &str| after[name] != before[name];
+                assert!(line.starts_with("new") || written("a.md") || written("b.md"), "{what}");
+                // The frontmatter comes first: a note is there as a whole, or missing, and that is said.
+                let notes: Vec<_> = after.iter().filter(|(name, _)| name.ends_with(".thread.md")).collect();
+                let whole = |(name, text): &(&String, &String)| {
+                    before.get(*name) == Some(text) || (text.ends_with('\n') && !text.trim_end().ends_with('x'))
+                };
+                assert!(notes.iter().all(whole), "{what}\n{notes:?}");
+                let noted = notes.iter().any(|(name, text)| before.get(*name) != Some(*text));
+                let wanted = line.contains("move") || line.contains("accept");
+                assert!(noted == wanted || answer.to_string().contains("note could not be added"), "{what}");
+                after.retain(|name, _| !before.contains_key(name) && !name.ends_with(".thread.md"));
+                let made = usize::from(line.starts_with("new"));
+                assert_eq!(after.len(), made, "{what}: {after:?}");
+                for name in after.keys() {
+                    fs::remove_file(stage.bench.path(&format!("work/tickets/{name}"))).unwrap();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_daemon_goes_on_by_itself_when_there_is_room_again() {
+    on_a_small_disk("a_daemon_goes_on_by_itself_when_there_is_room_again", || {
+        let stage = Stage::new();
+        stage.ticket("a", "ready", "");
+        stage.ticket("b", "ready", "");
+        stage.start();
+        // An editor's text that is written already, and takes no room when it comes.
+        stage.bench.write("work/tickets/.b", &ticket_text("b", "queued", ""));
+        let obstacles = || stage.json("status")["obstacles"].to_string();
+        fill(&stage, 0);
+        fs::rename(stage.bench.path("work/tickets/.b"), stage.bench.path(&ticket_path("b"))).unwrap();
+        let says = |what: &str| {
+            until(
+                what,
+                BOUND,
+                || obstacles().contains(what).then_some(()),
+                || format!("{}\n{}", obstacles(), stage.story()),
+            );
+        };
+        says("history cannot be kept");
+        says("the kick file could not be written");
+        for line in &WRITES[..2] {
+            check_refused(&stage, line);
+        }
+        assert!(stage.done("why b").stdout.contains("No space left on device"), "{}", stage.done("why b"));
+        let pid = stage.worker("coder", "a");
+        says("a restart would not find the live Pods");
+        assert!(!stage.text("b").contains("queued_at"));
+
+        make_room(&stage);
+        until("the stamp", BOUND, || stage.text("b").contains("queued_at").then_some(()), || stage.story());
+        assert_eq!(stage.nth_turn(1).items(), ["b"]);
+        until("no obstacle", BOUND, || (obstacles() == "[]").then_some(()), obstacles);
+        // What happened meanwhile is in the history, and on the disk.
+        let events = stage.events();
+        let is = |kind: &str| events.iter().any(|event| event["kind"] == kind);
+        assert!(is("STAMP_FAILED") && is("KICK_SENT"), "{}", stage.story());
+        assert!(stage.bench.read("work/.git/yoi/pods.json").contains(&pid.to_string()));
+        stage.kill();
+        stage.start();
+        assert!(stage.done("pod list").stdout.contains("coder"));
+    });
+}
