@@ -121,7 +121,7 @@ fn by_hand_in_small() -> World {
 }
 
 fn gates_in_small() -> World {
-    small("gates", vec![EndTurn, PanelOpen, ADayPasses], &[Plan, WaitForRoom, Accept, Done, PersonGates, PersonQueues])
+    small("gates", vec![EndTurn, PanelOpen, ADayPasses], &[Plan, WaitForRoom, Accept, PersonGates])
 }
 
 fn paused_in_small() -> World {
@@ -129,8 +129,8 @@ fn paused_in_small() -> World {
 }
 
 fn haste_in_small() -> World {
-    let world = small("haste", vec![EndTurn, FailTurn, UserKick], &[Plan, Accept, PersonEdits, PersonQueues]);
-    World { haste: (1, vec![0, 170, 5_000]), ..world }
+    let world = small("haste", vec![EndTurn, FailTurn], &[Plan, Accept, PersonEdits]);
+    World { haste: (1, vec![0, 170]), ..world }
 }
 
 fn any_time_in_small() -> World {
