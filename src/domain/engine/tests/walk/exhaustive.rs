@@ -4,7 +4,7 @@
 use super::search::{World, check};
 use super::{
     Act::{self, *},
-    attached, brake, each, failing, one_item, orchestrator, own_hand, policy, woken,
+    attached, brake, each, failing, one_item, orchestrator, own_hand, policy, two, woken,
 };
 use crate::domain::sample::{queued, ticket};
 use crate::domain::ticket::State;
@@ -113,7 +113,7 @@ fn small(name: &'static str, mut acts: Vec<Act>, more: &[fn(usize) -> Act]) -> W
 }
 
 fn people_in_small() -> World {
-    small("people", vec![EndTurn, ADayPasses], &[Accept, PersonEdits, PersonQueues, PersonUnqueues])
+    small("people", vec![EndTurn, ADayPasses], &[Accept, PersonEdits, PersonQueues])
 }
 
 fn by_hand_in_small() -> World {
@@ -125,7 +125,7 @@ fn gates_in_small() -> World {
 }
 
 fn paused_in_small() -> World {
-    small("paused", vec![EndTurn, FailTurn, Pause, Resume], &[Plan, Accept, PersonEdits])
+    small("paused", vec![EndTurn, FailTurn, Pause, Resume, ADayPasses], &[Plan, Accept, Delegate, PodEnds, PersonEdits])
 }
 
 fn haste_in_small() -> World {
@@ -135,5 +135,5 @@ fn haste_in_small() -> World {
 
 fn any_time_in_small() -> World {
     let world = small("any time", vec![EndTurn, ADayPasses], &[Plan, Accept, Delegate, Done, PodEnds]);
-    World { any_time: true, ..world }
+    World { any_time: true, tickets: two(), ..world }
 }

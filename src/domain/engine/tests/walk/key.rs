@@ -162,10 +162,14 @@ fn session(key: &mut Key, host: &Host) {
     }
 }
 
-/// What the session was shown of it at its start.
-fn shown(key: &mut Key, engine: &Engine, id: &TicketId) {
-    let shown = engine.session.as_ref().and_then(|session| session.shown.as_ref());
-    if let Some(item) = shown.and_then(|shown| shown.items.iter().find(|item| item.id == *id)) {
+/// What the session was shown of it at its start, and where; whether that is still the list depends on the order too.
+fn shown(key: &mut Key, host: &Host, it: &Ticket) {
+    let session = host.engine.session.as_ref();
+    let Some(shown) = session.and_then(|session| session.shown.as_ref()) else { return };
+    key.number(older(host, it));
+    let place = shown.items.iter().position(|item| item.id == it.id);
+    key.number(place.unwrap_or(9));
+    if let Some(item) = place.and_then(|place| shown.items.get(place)) {
         key.0.push(item.class as u8);
         key.bits([item.seen]);
         key.number(item.reason.len() % 256);
@@ -220,7 +224,7 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
         key.0.push(handed.map_or(9, |item| item.class as u8));
         key.bits([turn.changed.contains(&id)]);
     }
-    shown(&mut key, engine, &id);
+    shown(&mut key, host, &it);
     ghost.write_of(n, &mut key.0);
     if hasty > 0 {
         moments(&mut key, host, &it);
