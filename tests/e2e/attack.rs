@@ -196,7 +196,9 @@ fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
     fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap();
     stage.ended();
     stage.release();
-    let ended = || names(&stage, "moved/.git/yoi/runs").iter().any(|name| name.ends_with(".exit")).then_some(());
+    let ended = || {
+        names(&stage, "moved/.git/yoi/runs").iter().any(|name| name.rsplit('.').next() == Some("exit")).then_some(())
+    };
     until("the record of its end", BOUND, ended, || format!("{:?}", names(&stage, "moved/.git/yoi/runs")));
     assert!(names(&stage, "work/.git/yoi/runs").is_empty(), "{:?}", names(&stage, "work/.git/yoi"));
 }

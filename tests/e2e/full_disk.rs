@@ -16,6 +16,7 @@ use crate::support::wait::until;
 const INSIDE: &str = "YOI_TEST_SMALL_DISK";
 /// What the system gives at least.
 const PAGE: u64 = 4096;
+const BLOCK: [u8; 4096] = [b'x'; 4096];
 /// How a test program ends some of whose tests have failed.
 const FAILED: i32 = 101;
 const MOUNT: &str = r#"mount -t tmpfs -o size=1m small "$TMPDIR" || exit 77; exec "$@""#;
@@ -51,7 +52,7 @@ fn on_a_small_disk(name: &str, test: fn()) {
 fn fill(stage: &Stage, left: u64) {
     let mut file = File::create(stage.bench.path("filler")).unwrap();
     let error = loop {
-        if let Err(error) = file.write_all(&[b'x'; PAGE as usize]) {
+        if let Err(error) = file.write_all(&BLOCK) {
             break error;
         }
     };
