@@ -106,7 +106,7 @@ fn an_own_write_is_read_again_at_most_once() {
     let all_read = || {
         let reads = reads(&stage);
         let read = |id: &&str| reads.contains_key(&format!("tickets/{id}.md"));
-        ["set", "moved", "queued", "accepted", "last"].iter().all(|id| read(id)).then_some(())
+        ["set", "moved", "queued", "accepted", "last"].iter().all(read).then_some(())
     };
     until("every change to be read", BOUND, all_read, || format!("{:?}\n{}", reads(&stage), stage.story()));
     let reads = reads(&stage);
