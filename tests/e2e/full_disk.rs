@@ -51,7 +51,7 @@ fn on_a_small_disk(name: &str, test: fn()) {
 fn fill(stage: &Stage, left: u64) {
     let mut file = File::create(stage.bench.path("filler")).unwrap();
     let error = loop {
-        if let Err(error) = file.write_all(&[b'x'; PAGE as usize]) {
+        if let Err(error) = file.write_all(&[b'x'; 4096]) {
             break error;
         }
     };
@@ -211,7 +211,8 @@ fn a_daemon_goes_on_by_itself_when_there_is_room_again() {
             );
         };
         says("history cannot be kept");
-        says("the kick file could not be written");
+        says("last turn failed");
+        says("No space left on device");
         for line in &WRITES[..2] {
             check_refused(&stage, line);
         }
