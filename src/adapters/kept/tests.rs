@@ -360,7 +360,8 @@ fn beyond_its_bounds_the_oldest_go_that_nobody_needs() {
     for n in 0..8 {
         bench.set("k", &n.to_string());
     }
-    let texts = || bench.kept.names().into_iter().filter(|name| name.ends_with(".text")).count();
+    let is_text = |name: &String| Path::new(name).extension().is_some_and(|ending| ending == TEXT);
+    let texts = || bench.kept.names().into_iter().filter(is_text).count();
     let size = ticket("k: 1\nb\n").len() as u64;
     let many = Bounds { texts: 100, bytes: 100 * size };
     assert_eq!((texts(), bench.kept.beyond(many)), (8, None));
