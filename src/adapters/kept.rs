@@ -4,6 +4,8 @@
 //! A line is written before an exchange is made, and one after it; so whatever a crash leaves can be told apart. Must not
 //! know: what becomes of a displaced text (`text::lineage` says it), the daemon.
 
+mod bounds;
+mod leftovers;
 mod lines;
 mod openness;
 mod review;

@@ -5,10 +5,12 @@
 mod editing;
 mod editors;
 mod layout;
+mod leftovers;
 mod note;
 mod prints;
 mod scan;
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -50,6 +52,8 @@ pub struct TicketFolder {
 struct Noticed {
     findings: Vec<Finding>,
     edited: Vec<PathBuf>,
+    /// Hidden texts that a walk met, relative to the workspace.
+    leftovers: BTreeSet<PathBuf>,
 }
 
 impl TicketFolder {

@@ -105,8 +105,10 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
 /// What became of the Orchestrator's last turn, if it failed: a command that cannot be started, or ends with an error,
 /// is why nothing moves.
 pub(super) fn failed_turn(host: &Host) -> Option<String> {
-    let recent = host.history().records(&Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
-    let turn = recent.into_iter().rev().find(|stored| stored.record.kind == RecordKind::TurnEnded)?.record;
+    let stored = host.history().records(&Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
+    // On a full disk the newest ones are still waiting to be written.
+    let recent = stored.into_iter().map(|stored| stored.record).chain(host.history().waiting().cloned());
+    let turn = recent.filter(|record| record.kind == RecordKind::TurnEnded).last()?;
     let failed = turn.data.get("failed")?.as_str()?;
     let at = clock(turn.at);
     let started = turn.data.get("delivered").and_then(Value::as_bool).unwrap_or(true);

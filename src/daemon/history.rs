@@ -80,6 +80,11 @@ impl History {
         })
     }
 
+    /// The records that wait to be written, oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter()
+    }
+
     /// When the store is tried again, if something waits for it.
     pub(super) fn retry_at(&self) -> Option<Timestamp> {
         self.retry_at

@@ -25,6 +25,15 @@ pub enum Finding {
         /// Why, in words.
         why: String,
     },
+    /// A text lay beside it that a write of yoi's had left there, and of which nothing else is known.
+    Leftover {
+        /// Which ticket.
+        ticket: TicketId,
+        /// Where it is kept.
+        kept: String,
+        /// It reads as the ticket does.
+        is_same: bool,
+    },
     /// Acknowledged changes were taken back by somebody who had read the file before they were made.
     SavedOver {
         /// Which ticket.

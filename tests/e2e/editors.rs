@@ -1,15 +1,13 @@
 //! Real editors, from the system's packages: each save is seen once, and the class is right after it (DESIGN.md 2.2;
 //! FAULTS kind 4). An editor that is missing is skipped, with a notice.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
 use std::process::{Command, Stdio};
-use std::thread;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use crate::support::stage::{BOUND, Stage, ticket_path};
+use crate::support::terminal::Terminal;
 use crate::support::wait::until;
 
 fn is_there(program: &str) -> bool {
@@ -21,35 +19,13 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Runs an editor on a terminal of its own to its end, typing `keys` once `ready` has been shown.
-fn on_a_terminal(mut editor: Command, ready: &str, keys: &[&str]) {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
-    let side =
-        || File::options().read(true).write(true).open(ptsname(&terminal, []).unwrap().to_str().unwrap()).unwrap();
-    editor.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side());
-    let mut editor = editor.spawn().unwrap();
-    let (mut screen, mut keyboard) = (File::from(terminal.try_clone().unwrap()), File::from(terminal));
-    let (shown, output) = std::sync::mpsc::channel();
-    // Somebody has to read what it paints, or it waits for that.
-    thread::spawn(move || {
-        let mut bytes = [0; 4096];
-        while let Ok(count @ 1..) = screen.read(&mut bytes) {
-            let _ = shown.send(String::from_utf8_lossy(&bytes[..count]).into_owned());
-        }
-    });
-    let mut seen = String::new();
-    let mut has = |what: &str| {
-        seen.extend(output.try_iter());
-        seen.contains(what).then_some(())
-    };
-    until("the editor's screen", BOUND, || has(ready), String::new);
+fn on_a_terminal(editor: Command, ready: &str, keys: &[&str]) {
+    let mut terminal = Terminal::new(editor);
+    terminal.shows(ready);
     for key in keys {
-        keyboard.write_all(key.as_bytes()).unwrap();
+        terminal.types(key);
     }
-    until("the editor's end", BOUND, || editor.try_wait().unwrap(), String::new);
+    terminal.ends();
 }
 
 /// How an editor saves `tickets/a.md` with its title changed and this state.
@@ -134,4 +110,38 @@ fn check(name: &str, save: Save) {
     assert_eq!(stage.bench.yoi("work", "list --json").json()["errors"], Value::Array(Vec::new()), "{name}");
     assert_eq!(stage.json("status")["watching"]["missed"], 0, "{name}");
     assert!(stage.bench.path(&ticket_path("a")).is_file());
+}
+
+/// vim has saved the entry into the queue, and now has changes that are not saved.
+fn unsaved_in_vim(stage: &Stage) -> Terminal {
+    let mut vim = stage.bench.program("vim", "work/tickets");
+    vim.args(["-N", "-u", "NONE", "-i", "NONE", "a.md"]);
+    let mut vim = Terminal::new(vim);
+    vim.shows("Body of a");
+    vim.types(":%s/^state: .*/state: queued/\r:w\r");
+    until("the entry", BOUND, || stage.text("a").contains("state: queued").then_some(()), || stage.story());
+    vim.types("GoAnother line\u{1b}");
+    vim.shows("Another line");
+    vim
+}
+
+#[test]
+fn a_stamp_waits_for_unsaved_changes_in_vim_and_is_written_after_them() {
+    if !is_there("vim") {
+        return;
+    }
+    for (end, is_saved) in [(":wq\r", true), (":q!\r", false)] {
+        let stage = Stage::new();
+        stage.ticket("a", "ready", "");
+        stage.start();
+        let mut vim = unsaved_in_vim(&stage);
+        let waits = || stage.done("why a").stdout.contains("waits for the editor that has it open (.a.md.swp)");
+        until("the wait", BOUND, || waits().then_some(()), || stage.story());
+        assert!(!stage.text("a").contains("queued_at"));
+        vim.types(end);
+        vim.ends();
+        until("the stamp", BOUND, || stage.text("a").contains("queued_at").then_some(()), || stage.story());
+        assert_eq!(stage.text("a").contains("Another line"), is_saved, "{}", stage.text("a"));
+        assert!(!waits());
+    }
 }

@@ -16,7 +16,6 @@ use crate::support::wait::until;
 const INSIDE: &str = "YOI_TEST_SMALL_DISK";
 /// What the system gives at least.
 const PAGE: u64 = 4096;
-const BLOCK: [u8; 4096] = [b'x'; 4096];
 /// How a test program ends some of whose tests have failed.
 const FAILED: i32 = 101;
 const MOUNT: &str = r#"mount -t tmpfs -o size=1m small "$TMPDIR" || exit 77; exec "$@""#;
@@ -52,7 +51,7 @@ fn on_a_small_disk(name: &str, test: fn()) {
 fn fill(stage: &Stage, left: u64) {
     let mut file = File::create(stage.bench.path("filler")).unwrap();
     let error = loop {
-        if let Err(error) = file.write_all(&BLOCK) {
+        if let Err(error) = file.write_all(&[b'x'; 4096]) {
             break error;
         }
     };
@@ -212,7 +211,8 @@ fn a_daemon_goes_on_by_itself_when_there_is_room_again() {
             );
         };
         says("history cannot be kept");
-        says("the kick file could not be written");
+        says("last turn failed");
+        says("No space left on device");
         for line in &WRITES[..2] {
             check_refused(&stage, line);
         }

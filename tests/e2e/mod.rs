@@ -11,6 +11,7 @@ mod exits;
 mod faults;
 mod follow;
 mod full_disk;
+mod held;
 mod hooks;
 mod idle;
 mod long_queue;

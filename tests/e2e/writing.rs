@@ -10,6 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use chrono::{DateTime, Utc};
+
 use crate::support::stage::{BOUND, Stage, ticket_path};
 use crate::support::wait::until;
 
@@ -23,8 +25,11 @@ fn rounds() -> (usize, usize) {
     }
 }
 
-/// Each writer sets a key of its own again and again. Returns the last value of each that was acknowledged.
-fn edit(stage: &Stage, edits: usize, asked: &AtomicUsize, may_lose: bool) -> BTreeMap<String, String> {
+/// The last value of each key that was acknowledged, and when it was asked for (seconds since 1970).
+type Acknowledged = BTreeMap<String, (String, i64)>;
+
+/// Each writer sets a key of its own again and again.
+fn edit(stage: &Stage, edits: usize, asked: &AtomicUsize, may_lose: bool) -> Acknowledged {
     let last = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -33,9 +38,11 @@ fn edit(stage: &Stage, edits: usize, asked: &AtomicUsize, may_lose: bool) -> BTr
                 let key = format!("k{writer}");
                 for n in 0..edits {
                     asked.fetch_add(1, Ordering::AcqRel);
+                    // Reports tell whole seconds.
+                    let began = Utc::now().timestamp();
                     let answer = bench.run(bench.command("work").args(["set", "a", &format!("{key}=v{n}")]));
                     match answer.code {
-                        0 => drop(last.lock().unwrap().insert(key.clone(), format!("v{n}"))),
+                        0 => drop(last.lock().unwrap().insert(key.clone(), (format!("v{n}"), began))),
                         _ => assert!(may_lose && !answer.stderr.is_empty(), "{answer}"),
                     }
                 }
@@ -114,17 +121,23 @@ fn kept(stage: &Stage) -> String {
 }
 
 /// What is missing: a line of an editor's, or an acknowledged change that is neither in the file nor reported.
-fn missing(stage: &Stage, acknowledged: &BTreeMap<String, String>, lines: &[String]) -> Vec<String> {
+fn missing(stage: &Stage, acknowledged: &Acknowledged, lines: &[String]) -> Vec<String> {
     let text = stage.text("a");
     let kept = kept(stage);
     let has = |text: &str, line: &str| text.lines().any(|found| found == line);
     let lost = lines.iter().filter(|line| !has(&text, line) && !has(&kept, line));
     let mut missing: Vec<String> = lost.map(|line| format!("the line `{line}`")).collect();
     let events = stage.events();
-    let reported: Vec<&str> = events.iter().filter_map(|event| event["data"]["what"].as_str()).collect();
-    for (key, value) in acknowledged {
-        let is_there = has(&text, &format!("{key}: {value}"));
-        if !is_there && !reported.iter().any(|what| what.contains(&format!("`{key}`"))) {
+    // A report from before the change cannot be about it.
+    let reports = |key: &str, since: i64| {
+        events.iter().any(|event| {
+            let at: DateTime<Utc> = event["at"].as_str().unwrap().parse().unwrap();
+            let what = event["data"]["what"].as_str().unwrap_or_default();
+            at.timestamp() >= since && what.contains("was saved over") && what.contains(&format!("`{key}`"))
+        })
+    };
+    for (key, (value, since)) in acknowledged {
+        if !has(&text, &format!("{key}: {value}")) && !reports(key, *since) {
             missing.push(format!("{key}={value}"));
         }
     }
@@ -155,7 +168,7 @@ fn race(daemon: bool, editors: bool) {
         let lines = saving.written.into_inner().unwrap();
         if !editors {
             assert_eq!(acknowledged.len(), WRITERS);
-            assert!(acknowledged.values().all(|value| *value == format!("v{}", edits - 1)));
+            assert!(acknowledged.values().all(|(value, _)| *value == format!("v{}", edits - 1)));
         }
         // Asking is looking, where no daemon looks by itself.
         stage.done("why a");

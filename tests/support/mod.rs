@@ -3,6 +3,7 @@
 //! Must not know: what a test expects.
 
 pub mod stage;
+pub mod terminal;
 pub mod wait;
 
 use std::fmt;

@@ -79,7 +79,8 @@ impl Reviewed {
 /// How a look is made.
 pub struct Looking {
     now: Timestamp,
-    kept_for: TimeDelta,
+    /// What was displaced until this one was is too much.
+    surplus: Option<String>,
     /// Nobody will look again soon: a writer that is just writing is waited for, a moment.
     last: bool,
     open: OnceCell<Openness>,
@@ -88,7 +89,7 @@ pub struct Looking {
 impl Looking {
     /// A look among others.
     pub fn new(now: Timestamp) -> Self {
-        Self { now, kept_for: KEPT_FOR, last: false, open: OnceCell::new() }
+        Self { now, surplus: None, last: false, open: OnceCell::new() }
     }
 
     /// The last look of a command that ends.
@@ -96,10 +97,14 @@ impl Looking {
         Self { last: true, ..Self::new(now) }
     }
 
-    /// Lets go of what need not be kept, however young it is: there is too much of it.
+    /// Lets go of what need not be kept, however young it is, up to the text with this name: there is too much.
     #[must_use]
-    pub fn sparing(self) -> Self {
-        Self { kept_for: TimeDelta::zero(), ..self }
+    pub fn sparing(self, up_to: Option<String>) -> Self {
+        Self { surplus: up_to, ..self }
+    }
+
+    fn is_surplus(&self, name: &str) -> bool {
+        self.surplus.as_deref().is_some_and(|last| name <= last)
     }
 
     fn is_open(&self, path: &Path) -> bool {
@@ -150,7 +155,8 @@ impl Journal {
         entry.out = Some(out);
         let age = looking.now - entry.made.at;
         // Of a clock that was set back nothing is concluded but that it may take longer.
-        let due = surplus && (crowded || !entry.is_theirs()) || age >= looking.kept_for;
+        let surplus = surplus || looking.is_surplus(&name);
+        let due = surplus && (crowded || !entry.is_theirs()) || age >= KEPT_FOR;
         let known = entry.made.known();
         if !due && out.digest == known && (out.size, out.written) == Look::times(path)? {
             reviewed.again(next_look(age));

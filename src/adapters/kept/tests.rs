@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use chrono::{TimeDelta, Utc};
 
 use super::super::swap::{self, SwapError};
+use super::bounds::Bounds;
 use super::*;
 use crate::domain::edit::Change;
 use crate::text::merge::Edit;
@@ -351,4 +352,28 @@ fn nothing_is_written_where_nothing_can_be_noted() {
     assert!(matches!(bench.try_set("k", "1", false), Err(SwapError::Io(_))));
     assert_eq!(bench.text(), ticket("b\n"));
     assert!(bench.is_tidy());
+}
+
+#[test]
+fn beyond_its_bounds_the_oldest_go_that_nobody_needs() {
+    let bench = Bench::new(&ticket("b\n"));
+    for n in 0..8 {
+        bench.set("k", &n.to_string());
+    }
+    let is_text = |name: &String| Path::new(name).extension().is_some_and(|ending| ending == TEXT);
+    let texts = || bench.kept.names().into_iter().filter(is_text).count();
+    let size = ticket("k: 1\nb\n").len() as u64;
+    let many = Bounds { texts: 100, bytes: 100 * size };
+    assert_eq!((texts(), bench.kept.beyond(many)), (8, None));
+    // Down to three quarters of what is allowed.
+    let made = bench.journal().made();
+    assert_eq!(bench.kept.beyond(Bounds { texts: 4, ..many }).as_ref(), Some(&made[4].name));
+    assert!(bench.kept.beyond(Bounds { bytes: 4 * size, ..many }).is_some());
+    // Somebody is still writing into the oldest.
+    let oldest = bench.journal().entries[0].clone();
+    fs::write(bench.journal().locate(&oldest).unwrap(), ticket("more\n")).unwrap();
+    let looking = Looking::new(Utc::now()).sparing(bench.kept.beyond(Bounds { texts: 4, ..many }));
+    bench.journal().review(&looking);
+    assert_eq!(texts(), 4, "the oldest stays");
+    assert!(bench.journal().locate(&oldest).is_some());
 }

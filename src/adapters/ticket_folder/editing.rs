@@ -26,8 +26,6 @@ const SETTLING: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(10);
 /// A ticket that is being written by somebody else is looked at again so much later.
 const HELD: Duration = Duration::from_secs(1);
-/// Of more than this many files' kept texts at once only those stay that have to.
-const MOST_FILES: usize = 500;
 
 /// Why deciding ended.
 enum Stop {
@@ -123,15 +121,23 @@ impl TicketFolder {
             Reviewing::Own => (edited, Looking::last(now)),
             Reviewing::Paths(paths) => (paths.to_vec(), Looking::new(now)),
             Reviewing::Due | Reviewing::Everything => {
+                review.again_in = self.look_at_leftovers(now);
                 let files = self.kept.files(which == Reviewing::Everything);
-                let looking = Looking::new(now);
-                let looking = if files.len() > MOST_FILES { looking.sparing() } else { looking };
+                let looking = Looking::new(now).sparing(self.kept.surplus());
                 (files.iter().map(|file| self.relative(file)).collect(), looking)
             }
         };
+        let surplus = if which == Reviewing::Own { self.kept.surplus() } else { None };
         for path in paths {
             let again_in = self.review_one(&path, &looking);
             review.again_in = [review.again_in, again_in].into_iter().flatten().min();
+        }
+        // Where no daemon runs, nobody else keeps it within bounds.
+        if surplus.is_some() {
+            let looking = Looking::new(now).sparing(surplus);
+            for file in self.kept.files(false) {
+                self.review_one(&self.relative(&file), &looking);
+            }
         }
         review.findings = self.noticed(|noticed| std::mem::take(&mut noticed.findings));
         review
@@ -158,7 +164,7 @@ impl TicketFolder {
         reviewed.again_in
     }
 
-    fn noticed<T>(&self, change: impl FnOnce(&mut Noticed) -> T) -> T {
+    pub(super) fn noticed<T>(&self, change: impl FnOnce(&mut Noticed) -> T) -> T {
         change(&mut self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

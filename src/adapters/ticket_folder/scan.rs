@@ -13,6 +13,7 @@ use std::thread;
 use super::super::files;
 use super::TicketFolder;
 use super::layout::{self, ITEM};
+use super::leftovers;
 use crate::domain::ticket::Diagnostic;
 use crate::ports::Entry;
 
@@ -34,6 +35,8 @@ struct Folder {
 struct Listing {
     files: Vec<PathBuf>,
     folders: Vec<Folder>,
+    /// Hidden texts that a write left behind.
+    leftovers: Vec<PathBuf>,
     /// What could not be looked at, and why.
     failed: Vec<(PathBuf, io::Error)>,
 }
@@ -41,7 +44,8 @@ struct Listing {
 impl TicketFolder {
     /// Every ticket file, read, sorted by path.
     pub(super) fn read_all(&self) -> io::Result<Vec<(PathBuf, Entry)>> {
-        let Listing { mut files, failed, .. } = self.walk()?;
+        let Listing { mut files, failed, leftovers, .. } = self.walk()?;
+        self.left_over(leftovers);
         // As bytes: comparing paths part by part is slow.
         files.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         let workspace = File::open(&self.workspace)?;
@@ -83,6 +87,7 @@ impl TicketFolder {
             for listing in listings {
                 all.files.extend(listing.files);
                 all.failed.extend(listing.failed);
+                all.leftovers.extend(listing.leftovers);
                 level.extend(listing.folders);
             }
         }
@@ -95,6 +100,9 @@ impl TicketFolder {
             let entry = entry?;
             let name = entry.file_name();
             if layout::is_hidden(&name) {
+                if leftovers::is_leftover(&name) {
+                    listing.leftovers.push(folder.path.join(&name));
+                }
                 continue;
             }
             let path = folder.path.join(&name);

@@ -69,6 +69,14 @@ impl Engine {
                     self.record(RecordKind::Inbox, Some(&ticket), data, now);
                     self.set_aside.insert(ticket, format!("{what}; it is kept in {kept}"));
                 }
+                Finding::Leftover { ticket, kept, is_same } => {
+                    let reads =
+                        if is_same { "it reads as the ticket does" } else { "it reads otherwise than the ticket" };
+                    let what = format!("a text lay beside the ticket that a write of yoi's had left there: {reads}");
+                    let data = json!({"what": what, "kept": kept, "do": "compare it with the ticket, then delete it"});
+                    self.record(RecordKind::Inbox, Some(&ticket), data, now);
+                    self.set_aside.insert(ticket, format!("{what}; it is kept in {kept}"));
+                }
                 Finding::SavedOver { ticket, keys, at, own: false, news } => {
                     self.lost(&ticket, &keys, at, news, now);
                 }
