@@ -69,7 +69,7 @@ pub fn run(order: &Path) -> io::Result<()> {
     let holding = Holding::new(&files, order.clone(), lock)?;
     holding.guard()?;
     let supervisor = Supervisor {
-        records: files.seen_from_within(),
+        records: files.as_seen_within(),
         files,
         holding: Some(Arc::clone(&holding)),
         order,
