@@ -16,13 +16,14 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use self::files::{RunFiles, names};
+use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
 use super::files::{is_own_folder, own_folder};
@@ -109,11 +110,11 @@ impl Runs for RunFolder {
     fn start(&self, order: &Order, call: OnSign) -> io::Result<()> {
         let files = self.files(&order.turn.kick);
         // The thread first: a supervisor whose end nobody notices would be worse than a thread that has nothing to do.
-        let (hand_over, handed_over) = channel::<Child>();
-        let watching = Watching { files: files.clone(), processes: self.processes.clone(), call };
+        let (hand_over, handed_over) = channel::<(Child, WatchedLock)>();
+        let (watched, processes) = (files.clone(), self.processes.clone());
         thread::Builder::new().name("yoi run".into()).spawn(move || {
-            if let Ok(mut child) = handed_over.recv() {
-                watching.watch();
+            if let Ok((mut child, lock)) = handed_over.recv() {
+                Watching { files: watched, lock: Some(Arc::new(lock)), processes, call }.watch();
                 // It may stay for as long as somebody writes into the log.
                 let _ = child.wait();
             }
@@ -121,17 +122,20 @@ impl Runs for RunFolder {
         own_folder(&self.folder)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.folder.display())))?;
         let lock = take_lock(&files)?;
+        let seen = files.lock_to_watch().ok_or_else(|| io::Error::other("its lock is gone already"))?;
         let child = files.write_order(order).and_then(|()| {
             fault::point("launch", "ordered");
             self.spawn(&files, lock)
         });
         let child = child.inspect_err(|_| drop(files.remove()))?;
         fault::point("launch", "spawned");
-        hand_over.send(child).map_err(|_| io::Error::other("the thread that should watch it is gone"))
+        hand_over.send((child, seen)).map_err(|_| io::Error::other("the thread that should watch it is gone"))
     }
 
     fn watch(&self, kick: &KickId, call: OnSign) {
-        let watching = Watching { files: self.files(kick), processes: self.processes.clone(), call };
+        let files = self.files(kick);
+        let watching =
+            Watching { lock: files.lock_to_watch().map(Arc::new), files, processes: self.processes.clone(), call };
         let started = thread::Builder::new().name("yoi run".into()).spawn(move || watching.watch());
         if let Err(error) = started {
             tracing::error!(kick = %kick.0, "the turn's end will not be noticed, no thread could be started: {error}");
@@ -177,6 +181,8 @@ impl Runs for RunFolder {
         within(BEGINNING, Box::new(|| files.started().is_some() || !files.is_held()));
         if let Some(supervisor) = files.started().and_then(|started| self.processes.hold(&started.supervisor)) {
             supervisor.signal(Signal::TERM);
+            // Whoever was stopped takes no other signal.
+            supervisor.signal(Signal::CONT);
         }
         within(ENDING, Box::new(|| !files.is_held()));
         if files.is_held() {

@@ -5,6 +5,7 @@
 //! Must not know: what the program is for; the daemon, which may come and go.
 
 mod agent;
+mod holding;
 mod lingering;
 mod output;
 pub mod shim;
@@ -17,6 +18,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +26,7 @@ use rustix::process::setsid;
 use rustix::stdio::{dup2_stdin, stdin};
 
 use self::agent::Agent;
+use self::holding::Holding;
 use self::output::Output;
 use super::fault;
 use super::processes::SystemProcesses;
@@ -38,6 +41,10 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Everything that the supervision of one run needs.
 struct Supervisor<'a> {
     files: RunFiles,
+    /// The same where they are found after a move, too: what is written down goes there.
+    records: RunFiles,
+    /// None in tests.
+    holding: Option<Arc<Holding>>,
     order: Order,
     processes: SystemProcesses,
     /// The program that becomes the agent, so that the agent dies with the supervisor.
@@ -59,12 +66,20 @@ pub fn run(order: &Path) -> io::Result<()> {
     signal_hook::low_level::pipe::register(15, ask)?;
     let order = files.order()?.ok_or_else(|| not_ours(order))?;
     let processes = SystemProcesses::new()?;
-    let supervisor = Supervisor { files, order, processes, shim: Some(own_program()), asked: asked.as_fd() };
+    let holding = Holding::new(&files, order.clone(), lock)?;
+    holding.guard()?;
+    let supervisor = Supervisor {
+        records: files.seen_from_within(),
+        files,
+        holding: Some(Arc::clone(&holding)),
+        order,
+        processes,
+        shim: Some(own_program()),
+        asked: asked.as_fd(),
+    };
     let log = supervisor.supervise();
     fault::point("run", "recorded");
-    // Not by closing alone: a child between fork and exec may have it open too.
-    lock.unlock()?;
-    drop(lock);
+    holding.release();
     if let Some(log) = log {
         lingering::linger(log);
     }
@@ -116,14 +131,18 @@ impl Supervisor<'_> {
         let own = crate::ports::Processes::identify(&self.processes, std::process::id());
         let Ok(supervisor) = own else { return };
         let program = self.processes.identity(agent.pid(), agent.stat());
-        let _ = self.files.write_started(&Started { supervisor, program });
+        let started = Started { supervisor, program };
+        if let Some(holding) = &self.holding {
+            holding.note(&started);
+        }
+        let _ = self.records.write_started(&started);
         fault::point("run", "started");
     }
 
     /// On a full disk it is tried for some seconds; without it the end counts as that of a killed supervisor.
     fn note_end(&self, end: &End) {
         for _ in 0..TRIES {
-            if self.files.write_end(end).is_ok() {
+            if self.records.write_end(end).is_ok() {
                 return;
             }
             thread::sleep(PAUSE);

@@ -2,8 +2,7 @@
 //!
 //! Must not know: why a session is woken. No ticket text comes this way (DESIGN.md 5.1).
 
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -17,7 +16,9 @@ use crate::ports::{Wake, Waker, Woken};
 /// How long one command may take.
 const LIMIT: Duration = Duration::from_secs(10);
 /// How much of what a failed one complained is told on.
-const TOLD: u64 = 300;
+const TOLD: usize = 300;
+/// How many pieces of it are taken before it is looked again whether it has ended.
+const TAKEN_AT_ONCE: usize = 16;
 
 /// The machine's programs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,24 +42,29 @@ impl Waker for SystemWaker {
 
 fn run(command: &[String], wake: &Wake, limit: Duration) -> Result<(), String> {
     let (program, arguments) = command.split_first().ok_or("names no program")?;
-    let mut complaints = tempfile::tempfile().map_err(|error| error.to_string())?;
-    let stderr = complaints.try_clone().map_err(|error| error.to_string())?;
+    let (complaints, stderr) = io::pipe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&wake.folder).envs(wake.set.iter().map(|(name, value)| (name, value)));
     for name in &wake.unset {
         command.env_remove(name);
     }
     let streams = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
-    let mut child = streams.process_group(0).spawn().map_err(|error| error.to_string())?;
-    match wait(&mut child, limit).map_err(|error| error.to_string())? {
+    let child = streams.process_group(0).spawn();
+    // It has the other end of the pipe too.
+    drop(command);
+    let mut child = child.map_err(|error| error.to_string())?;
+    let mut complaints = Complaints::of(complaints).map_err(|error| error.to_string())?;
+    let ended_as = wait(&mut child, &mut complaints, limit).map_err(|error| error.to_string())?;
+    let said = complaints.end();
+    match ended_as {
         Some(status) if status.success() => Ok(()),
-        Some(status) => Err(format!("{}{}", ended(status), said(&mut complaints))),
+        Some(status) => Err(format!("{}{said}", ended(status))),
         None => Err(format!("was ended after {} s", limit.as_secs())),
     }
 }
 
 /// None: it took too long, and its group was ended.
-fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+fn wait(child: &mut Child, complaints: &mut Complaints, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let end = Instant::now() + limit;
     let fd = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
     loop {
@@ -72,32 +78,67 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
             child.wait()?;
             return Ok(None);
         }
-        match &fd {
-            Ok(fd) => {
-                let left = Timespec::try_from(left).map_err(io::Error::other)?;
-                match poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&left)) {
-                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            // An old kernel cannot tell.
-            Err(_) => thread::sleep(left.min(Duration::from_millis(50))),
+        // An old kernel cannot tell the end: then it is looked for.
+        let left = if fd.is_ok() { left } else { left.min(Duration::from_millis(50)) };
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        let pipe = complaints.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN));
+        let mut fds: Vec<_> = fd.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).chain(pipe).collect();
+        match poll(&mut fds, Some(&left)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        complaints.take();
+    }
+}
+
+/// What a command complains: the beginning is kept, the rest thrown away, however much it is.
+struct Complaints {
+    /// None: nobody can write any more.
+    pipe: Option<PipeReader>,
+    text: Vec<u8>,
+}
+
+impl Complaints {
+    fn of(pipe: PipeReader) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self { pipe: Some(pipe), text: Vec::new() })
+    }
+
+    /// Takes what is there, a bounded amount.
+    fn take(&mut self) {
+        let mut bytes = [0; 4096];
+        for _ in 0..TAKEN_AT_ONCE {
+            let Some(pipe) = &mut self.pipe else { return };
+            match pipe.read(&mut bytes) {
+                Ok(0) => self.pipe = None,
+                Ok(length) => {
+                    let wanted = TOLD.saturating_sub(self.text.len()).min(length);
+                    self.text.extend_from_slice(&bytes[..wanted]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// What was said, in a form to be added to a sentence. Whoever the command left behind may go on complaining, and is
+    /// not broken by it.
+    fn end(mut self) -> String {
+        self.take();
+        if let Some(mut pipe) = self.pipe.take()
+            && rustix::io::ioctl_fionbio(&pipe, false).is_ok()
+        {
+            let drain = move || drop(io::copy(&mut pipe, &mut io::sink()));
+            let _ = thread::Builder::new().name("yoi wake".into()).spawn(drain);
+        }
+        let text = String::from_utf8_lossy(&self.text);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+        line.map(|line| format!(" ({line})")).unwrap_or_default()
     }
 }
 
 fn ended(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
-}
-
-fn said(complaints: &mut File) -> String {
-    let mut text = Vec::new();
-    let read = complaints.rewind().and_then(|()| complaints.take(TOLD).read_to_end(&mut text));
-    let text = String::from_utf8_lossy(&text);
-    match text.lines().map(str::trim).find(|line| !line.is_empty()) {
-        Some(line) if read.is_ok() => format!(" ({line})"),
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]
@@ -129,6 +170,45 @@ mod tests {
         check(&[&["sh", "-c", "echo no such pane >&2; exit 3"], &["true"]], Some("`sh`: exit code 3 (no such pane)"));
         check(&[&["sh", "-c", "kill -9 $$"]], Some("`sh`: signal: 9 (SIGKILL)"));
         check(&[&["no-such-program-of-yoi"]], Some("`no-such-program-of-yoi`: No such file or directory (os error 2)"));
+    }
+
+    #[test]
+    fn however_much_one_complains_nothing_grows_and_its_beginning_is_told() {
+        let script = "echo no pane >&2; head -c 20000000 /dev/zero >&2; exit 3";
+        check(&[&["sh", "-c", script]], Some("`sh`: exit code 3 (no pane)"));
+        let command = &words(&[&["sh", "-c", "exec yes >&2"]])[0];
+        let files = || {
+            let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+            open.filter(|entry| {
+                std::fs::read_link(entry.path()).is_ok_and(|name| name.to_string_lossy().ends_with(" (deleted)"))
+                    && std::fs::metadata(entry.path()).is_ok_and(|found| found.is_file() && found.len() > 1 << 20)
+            })
+            .count()
+        };
+        let before = files();
+        let limit = Duration::from_millis(300);
+        let told = thread::scope(|scope| {
+            let running = scope.spawn(|| run(command, &wake(&[]), limit));
+            while !running.is_finished() {
+                assert!(files() <= before, "it goes to no file");
+                thread::yield_now();
+            }
+            running.join().unwrap()
+        });
+        assert_eq!(told, Err("was ended after 0 s".into()));
+    }
+
+    #[test]
+    fn whoever_is_left_behind_may_go_on_complaining() {
+        let folder = tempfile::tempdir().unwrap();
+        let after = folder.path().join("after");
+        let behind = format!("(head -c 1000000 /dev/zero >&2 && touch {}) & exit 0", after.display());
+        check(&[&["sh", "-c", &behind]], None);
+        let began = Instant::now();
+        while !after.exists() {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            thread::yield_now();
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 mod arming;
 mod canary;
+mod narrowing;
+mod pacing;
 mod polling;
 mod sorting;
 #[cfg(test)]

@@ -42,6 +42,8 @@ pub struct App {
     environment: Environment,
     workspace: Workspace,
     config: Config,
+    /// As it was read.
+    config_text: Vec<u8>,
     trust: Trust,
     socket: PathBuf,
     state: StateFolder,
@@ -52,10 +54,17 @@ pub struct App {
 impl App {
     /// Opens a workspace with its configuration as it is now. Makes nothing.
     pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
-        let config = config::load(&workspace.root).map_err(|error| bad_config(&error))?;
+        let text = config::text(&workspace.root).map_err(|error| bad_config(&error))?;
+        Self::open_with(environment, workspace, text)
+    }
+
+    /// The same with this text for its configuration.
+    pub fn open_with(environment: Environment, workspace: Workspace, text: Vec<u8>) -> Result<Self, Failure> {
+        let config = config::of_text(&workspace.root, &text).map_err(|error| bad_config(&error))?;
         // Where trust cannot be read nothing is trusted, and everything else works (DESIGN.md 9); `yoi trust` says why.
         let trust = trust::status(&environment, &workspace.root, &trust::commands_of(&config));
-        Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))
+        let app = Self::new(environment, workspace, config, trust.unwrap_or(Trust::NeverTrusted))?;
+        Ok(Self { config_text: text, ..app })
     }
 
     /// Opens a workspace whose configuration is read. Makes nothing.
@@ -64,7 +73,7 @@ impl App {
             .socket_path(&environment)
             .map_err(|error| Failure::failed(format!("a place for the socket: {error}")))?;
         let state = StateFolder::new(&workspace.state_dir);
-        Ok(Self { environment, workspace, config, trust, socket, state, bad_config: None })
+        Ok(Self { environment, workspace, config, config_text: Vec::new(), trust, socket, state, bad_config: None })
     }
 
     /// The same, for asking the running daemon alone: the configuration as it is written now cannot be used.

@@ -1,10 +1,10 @@
 //! Runs the daemon of a workspace in this process.
 
 use std::fs;
-use std::io;
+use std::io::{self, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,6 +16,7 @@ use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
 use crate::adapters::patient::PatientWorktree;
 use crate::adapters::rotating_log::RotatingLog;
+use crate::adapters::runs::own_program;
 use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::config;
@@ -46,7 +47,8 @@ impl App {
         let watcher = Arc::new(self.watch_tickets(mail.clone()));
         let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
         let ports = self.resident_ports(mail.clone())?;
-        let mut host = Host::daemon(self.beginning(), ports, self.history(), (mail.clone(), inbox), about)
+        let last_good = Arc::new(Mutex::new(self.config_text.clone()));
+        let mut host = Host::daemon(self.beginning(&last_good), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -62,7 +64,9 @@ impl App {
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
-        self.watch_settings(mail);
+        self.watch_settings(mail.clone());
+        // What was saved between the first look and the watch is not told by anybody.
+        let _ = mail.send(Message::Reload);
         let path = self.state.daemon_lock();
         std::thread::Builder::new()
             .name("yoi own files".into())
@@ -77,7 +81,7 @@ impl App {
         runtime.shutdown_background();
         drop(watcher);
         drop(lock);
-        if why == Stop::Reopen { self.run_anew(detached) } else { Ok(()) }
+        if why == Stop::Reopen { self.run_anew(detached, &taken(&last_good)) } else { Ok(()) }
     }
 
     fn watch_tickets(&self, mail: mpsc::Sender<Message>) -> Watching {
@@ -92,10 +96,15 @@ impl App {
         })
     }
 
-    fn beginning(&self) -> Beginning {
+    /// The text of the last good settings is kept: they stay in force over a fresh start, too.
+    fn beginning(&self, last_good: &Arc<Mutex<Vec<u8>>>) -> Beginning {
         let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
+        let last_good = Arc::clone(last_good);
         let reread = move || match App::open(environment.clone(), workspace.clone()) {
-            Ok(app) => Ok(app.settings()),
+            Ok(app) => {
+                last_good.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&app.config_text);
+                Ok(app.settings())
+            }
             Err(failure) if failure.evidence.is_empty() => Err(vec![failure.message]),
             Err(failure) => Err(failure.evidence),
         };
@@ -124,11 +133,14 @@ impl App {
     }
 
     /// This program again in this very process, on everything anew. Whoever takes the lock in between is as good.
-    fn run_anew(&self, detached: bool) -> Result<(), Failure> {
+    /// The last good settings go along, for whatever stands in the file by then.
+    fn run_anew(&self, detached: bool, last_good: &[u8]) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut command = std::process::Command::new(program);
-        command.arg("daemon").args(detached.then_some("--detached")).arg(&self.workspace.root);
+        let mut settings = tempfile::tempfile_in(&self.workspace.state_dir).map_err(failed)?;
+        settings.write_all(last_good).and_then(|()| settings.rewind()).map_err(failed)?;
+        let mut command = std::process::Command::new(own_program());
+        command.arg0("yoi").args(["daemon", "--anew"]).args(detached.then_some("--detached"));
+        command.arg(&self.workspace.root).stdin(settings);
         Err(failed(command.exec()))
     }
 
@@ -177,6 +189,10 @@ impl App {
             unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
+}
+
+fn taken(text: &Mutex<Vec<u8>>) -> Vec<u8> {
+    text.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Into the log file, which is kept within bounds; in the foreground to standard error.

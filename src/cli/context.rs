@@ -2,7 +2,7 @@
 //!
 //! Must not know: any command.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use crate::adapters::environment::Environment;
@@ -48,6 +48,19 @@ impl Context {
             Err(bad) => {
                 let app = self.open_as_it_is()?;
                 if app.daemon_is_running() { Ok(app.with_bad_config(bad)) } else { Err(bad) }
+            }
+            opened => opened,
+        }
+    }
+
+    /// The same for a daemon that starts anew: where the settings cannot be used, the last good ones, which come on
+    /// standard input, stay in force.
+    pub fn open_anew(&self) -> Result<App, Failure> {
+        let mut last_good = Vec::new();
+        let read = io::stdin().lock().take(config::MOST_BYTES).read_to_end(&mut last_good);
+        match App::open(self.environment.clone(), self.workspace()?) {
+            Err(bad) if read.is_ok() => {
+                App::open_with(self.environment.clone(), self.workspace()?, last_good).map_err(|_| bad)
             }
             opened => opened,
         }

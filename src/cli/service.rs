@@ -16,6 +16,9 @@ pub struct DaemonArguments {
     /// Leave the terminal's session: used by `yoi up`
     #[arg(long, hide = true)]
     detached: bool,
+    /// The last good settings come on standard input: a daemon that starts anew
+    #[arg(long, hide = true)]
+    anew: bool,
 }
 
 /// Start the daemon in the background
@@ -54,7 +57,8 @@ pub fn daemon(context: Context, arguments: DaemonArguments) -> Outcome {
         Some(directory) => Context { directory: Some(directory), ..context },
         None => context,
     };
-    context.open()?.run_daemon(arguments.detached)?;
+    let app = if arguments.anew { context.open_anew()? } else { context.open()? };
+    app.run_daemon(arguments.detached)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,7 +30,7 @@ use crate::domain::ticket::{Diagnostic, State};
 pub const FILE: &str = ".yoi/config.toml";
 
 /// The largest file that is read, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+pub const MOST_BYTES: u64 = 1 << 20;
 
 /// Every setting of a workspace, with its default where nothing is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,13 +167,22 @@ impl Default for Config {
 
 /// Reads the configuration of the workspace at `root`; without a file every setting has its default.
 pub fn load(root: &Path) -> Result<Config, ConfigError> {
+    of_text(root, &text(root)?)
+}
+
+/// The text of the configuration as it is now, whatever it says; empty without a file.
+pub fn text(root: &Path) -> Result<Vec<u8>, ConfigError> {
     let path = root.join(FILE);
     // A link that leads nowhere is no missing file: somebody meant to configure something.
     if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Ok(Config::default());
+        return Ok(Vec::new());
     }
-    let bytes = read(&path).map_err(|error| ConfigError::Unreadable { path: path.clone(), error })?;
-    parse_bytes(&bytes).map_err(|problems| ConfigError::Invalid { path, problems })
+    read(&path).map_err(|error| ConfigError::Unreadable { path, error })
+}
+
+/// The configuration that a text is, taken for that of the workspace at `root`.
+pub fn of_text(root: &Path, text: &[u8]) -> Result<Config, ConfigError> {
+    parse_bytes(text).map_err(|problems| ConfigError::Invalid { path: root.join(FILE), problems })
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! Puts reading and stamping off while git is in the middle of something; what was put off is done when it is over.
 
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Host;
@@ -65,26 +66,42 @@ impl Host {
             return;
         }
         if !self.put_off.is_empty() {
-            self.put_off.clear();
-            // A checkout, merge or rebase may have touched anything.
-            self.tell(Event::EverythingNoticed(Some("git was in the middle of something".into())));
+            self.read_put_off();
         }
         if let Some((kick, paths)) = self.put_off_refresh.take() {
-            let mut events = std::collections::VecDeque::new();
+            let mut events = VecDeque::new();
             self.refresh(kick, paths, &mut events);
-            for event in events {
-                self.tell(event);
-            }
+            self.tell_all(events);
         }
         let now = self.now();
         if self.obstruction.is_none() && self.stamps_at.is_none_or(|at| at <= now) {
             self.stamps_at = None;
             let stamps = std::mem::take(&mut self.put_off_stamps);
-            let mut events = std::collections::VecDeque::new();
+            let mut events = VecDeque::new();
             self.perform_all(stamps, &mut events);
-            for event in events {
-                self.tell(event);
-            }
+            self.tell_all(events);
+        }
+    }
+
+    /// A checkout, merge or rebase may have touched anything, and what it did last may not have been noticed yet: all of
+    /// it is one look, at what differs, or at everything where that is most of it.
+    fn read_put_off(&mut self) {
+        let mut paths = std::mem::take(&mut self.put_off);
+        // The empty path stands for everything.
+        let found = if paths.contains(Path::new("")) { None } else { self.ports.tickets.differences().ok() };
+        paths.extend(found.iter().flat_map(|found| found.paths(self.engine.backlog())));
+        if found.is_none() || paths.len() * 2 > self.engine.backlog().known_paths().count() {
+            let why = "git was in the middle of something".into();
+            return self.tell(Event::EverythingNoticed(Some(why)));
+        }
+        let mut events = VecDeque::new();
+        self.read(&paths.into_iter().collect::<Vec<_>>(), &mut events);
+        self.tell_all(events);
+    }
+
+    fn tell_all(&mut self, events: VecDeque<Event>) {
+        for event in events {
+            self.tell(event);
         }
     }
 }

@@ -84,7 +84,7 @@ impl Host {
         }
     }
 
-    fn read(&mut self, paths: &[std::path::PathBuf], events: &mut VecDeque<Event>) {
+    pub(super) fn read(&mut self, paths: &[std::path::PathBuf], events: &mut VecDeque<Event>) {
         if self.reading_is_put_off(paths) {
             return;
         }

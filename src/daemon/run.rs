@@ -115,9 +115,6 @@ impl Host {
 
     fn look(&mut self, hints: Hints) {
         let Hints { mut paths, everything, why, git } = hints;
-        if git {
-            self.tell(Event::GitNoticed);
-        }
         if !paths.is_empty() {
             paths.sort();
             paths.dedup();
@@ -126,20 +123,23 @@ impl Host {
         if everything {
             self.tell(Event::EverythingNoticed(why));
         }
+        if git {
+            // Before git itself is looked at, which takes long after a checkout: it may have ended what files waited for.
+            self.resume_put_off();
+            self.tell(Event::GitNoticed);
+        }
     }
 
     pub(super) fn finish(&mut self, why: Stop) {
-        let at = self.now();
-        let data = json!({"why": match why {
+        let why = match why {
             Stop::Asked => "asked to",
-            Stop::LockLost => "its lock file was replaced",
+            // What lies in the state folder may be another daemon's by now, and the folder may be gone, with its
+            // workspace: nothing is written there any more. A running turn is found, and adopted, by the next one.
+            Stop::LockLost => return,
             Stop::Reopen => "it starts anew, to take settings that everything rests on",
-        }});
-        self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data });
-        // Another daemon may own what lies in the state folder by now: the running turn is found, and adopted, there.
-        if why == Stop::LockLost {
-            return;
-        }
+        };
+        let at = self.now();
+        self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data: json!({"why": why}) });
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
         self.history.save_seen(Vec::new(), at);
         if let Some(trouble) = self.history.trouble() {

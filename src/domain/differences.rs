@@ -25,10 +25,10 @@ impl Differences {
     }
 
     /// All of it as paths. What is gone and is no known file was no ticket either.
-    pub(super) fn paths(self, backlog: &Backlog) -> Vec<PathBuf> {
-        let mut paths = self.changed;
+    pub fn paths(&self, backlog: &Backlog) -> Vec<PathBuf> {
+        let mut paths = self.changed.clone();
         if !self.gone.is_empty() {
-            let gone: BTreeSet<Digest> = self.gone.into_iter().collect();
+            let gone: BTreeSet<Digest> = self.gone.iter().copied().collect();
             let known = backlog.known_paths().filter(|path| gone.contains(&Self::name(path)));
             paths.extend(known.map(Path::to_path_buf));
         }

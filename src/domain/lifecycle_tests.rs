@@ -215,3 +215,15 @@ fn what_verbs_do_to_the_state() {
         }
     }
 }
+
+/// The stamp is decided on the file as it is when it is written, not on what was known when it was wanted.
+#[test]
+fn a_stamp_is_for_an_entry_that_is_still_there_and_nobody_has_stamped() {
+    let young = with(queued("t"), |t| t.stamps.queued_at = Some(at(5)));
+    assert_eq!(queue_stamp(&young, "ed", at(0), false, at(10)), []);
+    assert_eq!(queue_stamp(&young, "ed", at(0), true, at(10)).len(), 2, "a person took the mark off");
+    assert_eq!(queue_stamp(&queued("t"), "ed", at(0), false, at(10)).len(), 2, "the stamp of a former entry");
+    for state in [Planning, Ready, Inprogress, Done, Closed] {
+        assert_eq!(queue_stamp(&ticket("t", state), "ed", at(0), true, at(10)), [], "{state}");
+    }
+}

@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -146,5 +147,105 @@ fn an_orchestrator_that_asks_for_kicks_is_not_kicked_for_them() {
     assert!(text.contains("the Orchestrator does not kick itself"), "{text}");
     stage.rest();
     assert_eq!(stage.kicks(), 1, "{}", stage.story());
+    stage.stop();
+}
+
+#[test]
+fn a_turn_whose_files_are_deleted_is_found_by_the_next_daemon_all_the_same() {
+    for (what, alone) in [("yoi/runs", false), ("yoi", true)] {
+        let stage = Stage::new();
+        stage.ticket("a", "queued", "");
+        stage.hold();
+        stage.start();
+        stage.nth_turn(1);
+        let found =
+            |ending: &str| names(&stage, "work/.git/yoi/runs").iter().any(|name| name.ends_with(ending)).then_some(());
+        until("its records", BOUND, || found(".started"), || stage.story());
+        fs::remove_dir_all(stage.bench.path("work/.git").join(what)).unwrap();
+        until("its records anew", BOUND, || found(".started"), || stage.story());
+        if alone {
+            stage.ended();
+        } else {
+            stage.kill();
+        }
+        stage.start();
+        let mark = stage.mark();
+        assert_eq!(stage.yoi("kick").code, 3, "the turn is known");
+        stage.suppressed(mark, "user_kick", "busy");
+        stage.release();
+        stage.rest();
+        stage.stop();
+    }
+}
+
+/// The names in a folder; none where there is no folder.
+fn names(stage: &Stage, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(stage.bench.path(folder)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.hold();
+    stage.start();
+    stage.nth_turn(1);
+    let started = || names(&stage, "work/.git/yoi/runs").iter().any(|name| name.ends_with(".started")).then_some(());
+    until("its records", BOUND, started, || stage.story());
+    fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap();
+    stage.ended();
+    stage.release();
+    let ended = || names(&stage, "moved/.git/yoi/runs").iter().any(|name| name.ends_with(".exit")).then_some(());
+    until("the record of its end", BOUND, ended, || format!("{:?}", names(&stage, "moved/.git/yoi/runs")));
+    assert!(names(&stage, "work/.git/yoi/runs").is_empty(), "{:?}", names(&stage, "work/.git/yoi"));
+}
+
+#[test]
+fn a_stopped_supervisor_hinders_nobody_from_ending_its_turn() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.hold();
+    stage.start();
+    stage.nth_turn(1);
+    let runs = stage.bench.path("work/.git/yoi/runs");
+    let started = || {
+        let name = names(&stage, "work/.git/yoi/runs").into_iter().find(|name| name.ends_with(".started"))?;
+        serde_json::from_str::<serde_json::Value>(&fs::read_to_string(runs.join(name)).ok()?).ok()
+    };
+    let record = until("its records", BOUND, started, || stage.story());
+    let supervisor = record["supervisor"]["pid"].to_string();
+    stage.bench.run(stage.bench.program("kill", "work").args(["-STOP", &supervisor]));
+    let down = stage.done("down --pods");
+    assert!(down.stdout.contains("was ended"), "{down}");
+    stage.ended();
+}
+
+#[test]
+fn settings_that_go_bad_while_a_daemon_starts_anew_leave_the_last_good_ones_in_force() {
+    let stage = Stage::new();
+    stage.bench.folder("work/other");
+    stage.start();
+    let (path, good) = ("work/.yoi/config.toml", stage.bench.read("work/.yoi/config.toml"));
+    let pid = stage.json("status")["pid"].clone();
+    // Some of these distances lie between the decision to start anew and the new start's look at the file.
+    for pause in [0, 20, 40, 80, 120, 160, 200, 240] {
+        let root = if pause % 40 == 0 { "other" } else { "tickets" };
+        stage.bench.write(path, &format!("{good}[tickets]\nroot = \"{root}\"\n"));
+        let until_then = Instant::now() + Duration::from_millis(pause);
+        while Instant::now() < until_then {
+            std::thread::yield_now();
+        }
+        stage.bench.write(path, "[dispatch\n");
+        let obstacles = || {
+            let status: serde_json::Value = serde_json::from_str(&stage.yoi("status --json").stdout).ok()?;
+            (status["pid"] == pid).then(|| status["obstacles"].to_string().contains("config.toml:1:"))
+        };
+        let says = || obstacles().filter(|bad| *bad);
+        until("the same process, and what is wrong", BOUND, says, || stage.bench.read("daemon.log"));
+        stage.bench.write(path, &good);
+        let well = || obstacles().filter(|bad| !bad);
+        until("good settings", BOUND, well, || stage.bench.read("daemon.log"));
+    }
     stage.stop();
 }

@@ -1,7 +1,10 @@
 //! Thresholds and stamps are the same in every time zone and over a change of the clocks; odd and future timestamps are
 //! read or named (FAULTS kind 7).
 
-use crate::support::stage::{Stage, ticket_text};
+use chrono::{DateTime, Datelike, TimeDelta, Utc};
+
+use crate::support::stage::{BOUND, Stage, ticket_text};
+use crate::support::wait::until;
 
 const ZONES: [&str; 4] = ["UTC", "Asia/Tokyo", "America/St_Johns", "Pacific/Apia"];
 
@@ -123,4 +126,64 @@ fn a_ticket_from_the_future_is_no_instant_anything() {
     let why = stage.yoi("why future");
     assert!(!why.stdout.contains('-') || !why.stdout.contains("for -"), "no negative age: {why}");
     assert_eq!(stage.kicks(), 1);
+}
+
+/// A time zone whose clocks change by an hour at this moment.
+fn changing(at: DateTime<Utc>, forward: bool) -> String {
+    let (day, time) = (at.ordinal0(), at.format("%H:%M:%S"));
+    let other = if day < 180 { 364 } else { 0 };
+    // Before the change its clocks show what UTC's do.
+    if forward { format!("STD0DST-1,{day}/{time},{other}/0") } else { format!("STD1DST0,{other}/0,{day}/{time}") }
+}
+
+/// A daemon runs over a change of the clocks of its own zone: what was due after it is due after as long as was said,
+/// and stamps go on.
+fn runs_over_a_change(forward: bool) {
+    let mut stage = Stage::new();
+    for id in ["awaited", "before", "after"] {
+        stage.ticket(id, "ready", "");
+    }
+    let change = Utc::now() + TimeDelta::seconds(4);
+    stage.bench.set("TZ", changing(change, forward));
+    let offset = |at: DateTime<Utc>| {
+        let mut date = stage.bench.program("date", "work");
+        stage.bench.run(date.args(["-d", &format!("@{}", at.timestamp()), "+%z"])).stdout.trim().to_owned()
+    };
+    let offsets = (offset(change - TimeDelta::seconds(2)), offset(change + TimeDelta::seconds(2)));
+    let expected = if forward { ("+0000", "+0100") } else { ("+0000", "-0100") };
+    assert_eq!((offsets.0.as_str(), offsets.1.as_str()), expected);
+    stage.start();
+    stage.done("move awaited queued");
+    stage.done("accept awaited");
+    stage.rest();
+    let begun = Utc::now();
+    stage.done("move before queued");
+    let answer = stage.order("await awaited --step review --for 5s");
+    assert_eq!(answer.code, 0, "{answer}");
+    let stamp = |id: &str| -> DateTime<Utc> {
+        stage.json(&format!("show {id}"))["ticket"]["queued_at"].as_str().unwrap().parse().unwrap()
+    };
+    let due: DateTime<Utc> = stage.json("work-set")["entries"][0]["awaited"]["due"].as_str().unwrap().parse().unwrap();
+    assert!(due >= begun + TimeDelta::seconds(4) && due <= Utc::now() + TimeDelta::seconds(5), "{begun} {due}");
+    until("the change", BOUND, || (Utc::now() > change).then_some(()), String::new);
+    let class = || stage.json("show awaited")["ticket"]["class"].clone();
+    until("what is overdue", BOUND, || (class() == "actionable_inprogress").then_some(()), || stage.story());
+    let over = Utc::now();
+    assert!(over >= due, "{over} {due}");
+    stage.done("move after queued");
+    let (before, after) = (stamp("before"), stamp("after"));
+    assert!(begun - TimeDelta::seconds(1) <= before && before <= after, "{begun} {before} {after}");
+    assert!(over - TimeDelta::seconds(1) <= after && after <= Utc::now(), "{over} {after}");
+    let history: Vec<String> = stage.events().iter().map(|event| event["at"].as_str().unwrap().to_owned()).collect();
+    assert!(history.is_sorted(), "{history:?}");
+}
+
+#[test]
+fn a_daemon_runs_over_a_change_to_summer_time() {
+    runs_over_a_change(true);
+}
+
+#[test]
+fn a_daemon_runs_over_a_change_to_winter_time() {
+    runs_over_a_change(false);
 }

@@ -4,7 +4,10 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +15,9 @@ use crate::adapters::files::{self, Text};
 use crate::adapters::state_files;
 use crate::domain::facts::ProcessIdentity;
 use crate::ports::runs::{End, Order};
+
+/// How often a lock is looked at that ought to be let go any moment.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Who runs: written as soon as there is somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +47,16 @@ impl RunFiles {
         Some(Self { folder: order.parent()?.to_owned(), name: name.to_owned() })
     }
 
+    /// The same files, seen from their own folder: they are found there also when it was moved meanwhile.
+    pub(in crate::adapters) fn seen_from_within(&self) -> Self {
+        Self { folder: PathBuf::from("."), name: self.name.clone() }
+    }
+
+    /// The folder they lie in.
+    pub(in crate::adapters) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     fn path(&self, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", self.name))
     }
@@ -58,7 +74,7 @@ impl RunFiles {
         state_files::read_json(&self.order_path())
     }
 
-    pub(super) fn write_order(&self, order: &Order) -> io::Result<()> {
+    pub(in crate::adapters) fn write_order(&self, order: &Order) -> io::Result<()> {
         state_files::write_json(&self.order_path(), order)
     }
 
@@ -79,24 +95,32 @@ impl RunFiles {
         state_files::write_json(&self.path("exit"), end)
     }
 
+    pub(in crate::adapters) fn lock_path(&self) -> PathBuf {
+        self.path("lock")
+    }
+
+    /// Whether the lock's file is still the one that lies there.
+    pub(in crate::adapters) fn is_lock(&self, lock: &File) -> bool {
+        let there = fs::symlink_metadata(self.lock_path());
+        let same = |ours: fs::Metadata, there: fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+        lock.metadata().is_ok_and(|ours| there.is_ok_and(|there| same(ours, there)))
+    }
+
     /// The lock file, opened; made where it is missing.
     pub(in crate::adapters) fn open_lock(&self) -> io::Result<File> {
-        let path = self.path("lock");
+        let path = self.lock_path();
         files::open_own(&path, Text::Kept)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
     /// Whether a supervisor holds the lock. Makes no file.
     pub(super) fn is_held(&self) -> bool {
-        let Ok(file) = files::open(&self.path("lock")) else { return false };
-        // Shared: two that look at once do not see one another.
-        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+        self.lock_to_watch().is_some_and(|lock| lock.is_held())
     }
 
-    /// Returns when no supervisor holds the lock.
-    pub(super) fn wait_until_free(&self) {
-        let Ok(file) = files::open(&self.path("lock")) else { return };
-        while file.lock_shared().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
+    /// The lock as it is now, to watch, whatever becomes of its name; None where there is none.
+    pub(super) fn lock_to_watch(&self) -> Option<WatchedLock> {
+        files::open(&self.lock_path()).ok().map(WatchedLock)
     }
 
     /// Removes them all, the order first: what is left without it is nobody's run.
@@ -110,6 +134,41 @@ impl RunFiles {
     /// When the order was written.
     pub(super) fn modified(&self) -> Option<std::time::SystemTime> {
         ["json", "lock"].iter().find_map(|ending| fs::symlink_metadata(self.path(ending)).ok()?.modified().ok())
+    }
+}
+
+/// A run's lock, opened to see whether it is held: also when its file is deleted meanwhile.
+pub(super) struct WatchedLock(File);
+
+impl WatchedLock {
+    pub(super) fn is_held(&self) -> bool {
+        // Shared: two that look at once do not see one another.
+        match self.0.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => true,
+            Ok(()) => {
+                let _ = self.0.unlock();
+                false
+            }
+            Err(TryLockError::Error(_)) => false,
+        }
+    }
+
+    /// Whether it is still held after so long; looks now and then meanwhile.
+    pub(super) fn is_held_after(&self, limit: Duration) -> bool {
+        let end = Instant::now() + limit;
+        while self.is_held() {
+            if Instant::now() >= end {
+                return true;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        false
+    }
+
+    /// Returns when no supervisor holds it.
+    pub(super) fn wait_until_free(&self) {
+        while self.0.lock_shared().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
+        let _ = self.0.unlock();
     }
 }
 

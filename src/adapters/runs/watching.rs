@@ -2,10 +2,13 @@
 //!
 //! Must not know: who is told.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::files::RunFiles;
+use rustix::process::Signal;
+
+use super::files::{RunFiles, WatchedLock};
 use crate::adapters::processes::SystemProcesses;
 use crate::ports::runs::{End, How, OnSign, Sign};
 
@@ -13,6 +16,8 @@ use crate::ports::runs::{End, How, OnSign, Sign};
 const SOONEST: Duration = Duration::from_millis(2);
 const LATEST: Duration = Duration::from_millis(200);
 const LOOKING: Duration = Duration::from_secs(10);
+/// How long a supervisor may take from its program's end to its own: a full disk is waited for, a group is ended.
+const SETTLING: Duration = Duration::from_secs(20);
 /// How long the kernel may take to end a program whose supervisor was killed.
 const ENDING: Duration = Duration::from_secs(1);
 /// How long such a program's group has between SIGTERM and SIGKILL, if the kernel did not end it.
@@ -20,6 +25,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct Watching {
     pub(super) files: RunFiles,
+    /// Opened before anybody could delete it; None where there is none.
+    pub(super) lock: Option<Arc<WatchedLock>>,
     pub(super) processes: SystemProcesses,
     pub(super) call: OnSign,
 }
@@ -28,16 +35,44 @@ impl Watching {
     /// Tells the signs; returns after the last.
     pub(super) fn watch(mut self) {
         self.wait_for_start();
-        self.files.wait_until_free();
+        self.see_to_supervisor();
+        if let Some(lock) = &self.lock {
+            lock.wait_until_free();
+        }
         see_gone(&self.files, &self.processes);
         (self.call)(Sign::Ended(end_of(&self.files)));
+    }
+
+    /// A supervisor that somebody stopped, or that hangs, must not keep the turn for ever: once its program is gone, or
+    /// ought to be, it is told to go on; then it is ended, and its program with it.
+    fn see_to_supervisor(&self) {
+        let (Some(lock), Some(started)) = (self.lock.clone(), self.files.started()) else { return };
+        let limit = self.files.order().ok().flatten().map(|order| order.launch.timeout.saturating_add(SETTLING));
+        let processes = self.processes.clone();
+        let see = move || {
+            if let Some(program) = processes.hold(&started.program) {
+                program.wait(limit);
+            }
+            for signal in [Signal::CONT, Signal::KILL] {
+                if !lock.is_held_after(SETTLING) {
+                    return;
+                }
+                if let Some(supervisor) = processes.hold(&started.supervisor) {
+                    tracing::warn!(pid = started.supervisor.pid, ?signal, "a supervisor has not let its turn go");
+                    supervisor.signal(signal);
+                }
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("yoi sees".into()).spawn(see) {
+            tracing::warn!(%error, "a supervisor that hangs will not be noticed");
+        }
     }
 
     fn wait_for_start(&mut self) {
         let (began, mut pause) = (Instant::now(), SOONEST);
         loop {
             // In this order: what ended has written before it let its lock go.
-            let held = self.files.is_held();
+            let held = self.lock.as_ref().is_some_and(|lock| lock.is_held());
             if let Some(started) = self.files.started() {
                 return (self.call)(Sign::Started(started.program));
             }

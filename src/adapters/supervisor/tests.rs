@@ -52,7 +52,9 @@ impl Ran {
         let turn = RunningTurn { kick: KickId("s-1".into()), session: "s".into(), process: None, since: at(0) };
         thread::spawn(move || {
             let order = Order { turn, launch };
-            let supervisor = Supervisor { files, order, processes: processes(), shim: None, asked: asked.as_fd() };
+            let (records, asked) = (files.clone(), asked.as_fd());
+            let supervisor =
+                Supervisor { files, records, holding: None, order, processes: processes(), shim: None, asked };
             supervisor.supervise();
             let text = fs::read(supervisor.files.order_path().with_extension("exit")).unwrap();
             drop(send.send(serde_json::from_slice(&text).unwrap()));

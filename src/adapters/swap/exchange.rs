@@ -210,3 +210,25 @@ fn prefix(path: &Path) -> OsString {
     prefix.extend_from_slice(b".yoi-");
     OsString::from_vec(prefix)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the file system has no exchange.
+    #[test]
+    fn without_an_exchange_only_the_expected_text_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("t.md");
+        fs::write(&file, "theirs").unwrap();
+        let mut journal = Journal::passing(&file);
+        let mut place = Place::new(&file, folder.path(), false, &mut journal);
+        let mut rename = |expected: &[u8]| {
+            let temporary = place.write(b"ours", &fs::metadata(&file).unwrap()).unwrap();
+            (place.rename(temporary, expected).unwrap(), fs::read(&file).unwrap())
+        };
+        assert_eq!(rename(b"read before"), (CameOut::NotPut(b"theirs".into()), b"theirs".into()));
+        assert_eq!(rename(b"theirs"), (CameOut::Expected, b"ours".into()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -14,6 +14,7 @@ use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher as _}
 use walkdir::WalkDir;
 
 use super::Shared;
+use super::narrowing::{Before, Narrowing};
 use super::sorting::{ITEM, Pile, Places, is_foreign_folder};
 
 /// Why the kernel cannot report changes here, in words that continue "because".
@@ -23,6 +24,8 @@ pub(super) struct CannotWatch(pub(super) String);
 /// All watches that are set.
 pub(super) struct Armed {
     watcher: RecommendedWatcher,
+    /// None where reading is reported too.
+    narrowing: Option<Narrowing>,
     places: Places,
     /// The ticket folder and every folder below it, whether or not it may be read; and whether there is an `item.md`.
     folders: BTreeMap<PathBuf, bool>,
@@ -38,8 +41,12 @@ impl Armed {
             }
         };
         let config = Config::default().with_follow_symlinks(false);
+        let before = Before::now();
         let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
-        let mut armed = Self { watcher, places, folders: BTreeMap::new() };
+        let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new() };
+        let first = armed.places.first_watched();
+        armed.watch(&first)?;
+        armed.narrowing = before.which_watches(&first);
         armed.root()?;
         armed.git()?;
         Ok(armed)
@@ -48,6 +55,11 @@ impl Armed {
     /// Whether the ticket folder is there and watched; while it is not, it must be looked for.
     pub(super) fn complete(&self) -> bool {
         self.folders.contains_key(&self.places.tickets)
+    }
+
+    /// Whether the kernel reports mere reading, too.
+    pub(super) fn reports_reading(&self) -> bool {
+        self.narrowing.is_none()
     }
 
     /// How many folders of tickets are watched.
@@ -164,7 +176,10 @@ impl Armed {
     /// its parent tells when that changes.
     fn watch(&mut self, folder: &Path) -> Result<(), CannotWatch> {
         match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.narrowing.iter().for_each(|narrowing| narrowing.narrow(folder));
+                Ok(())
+            }
             Err(error) => match &error.kind {
                 ErrorKind::PathNotFound => Ok(()),
                 ErrorKind::Io(io) if is_about_the_folder(io) => Ok(()),

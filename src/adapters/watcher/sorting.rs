@@ -47,6 +47,11 @@ impl Places {
         Self { tickets, named, above, git: git.map(absolute), workspace }
     }
 
+    /// The folder that is watched before any other: the workspace, or where the ticket folder is that or lies elsewhere, itself.
+    pub(super) fn first_watched(&self) -> PathBuf {
+        self.above.last().unwrap_or(&self.tickets).clone()
+    }
+
     /// The folder itself, or one whose fate it shares.
     fn is_root(&self, path: &Path) -> bool {
         path == self.tickets || self.above.iter().any(|up| up == path)
@@ -69,6 +74,8 @@ pub(super) struct Pile {
     pub(super) root: bool,
     /// Nothing is certain any more; why.
     pub(super) lost: Option<String>,
+    /// The kernel's queue was full: the same, as soon as it is time.
+    pub(super) overflowed: bool,
     /// Something in git changed.
     pub(super) git: bool,
     /// A folder in git that is, or should be, watched came or went.
@@ -81,8 +88,8 @@ pub(super) struct Pile {
 
 impl Pile {
     pub(super) fn is_empty(&self) -> bool {
-        let Self { paths, folders, root, lost, git, git_folders, items, canary } = self;
-        let flags = *root || *git || *git_folders || *canary;
+        let Self { paths, folders, root, lost, overflowed, git, git_folders, items, canary } = self;
+        let flags = *root || *overflowed || *git || *git_folders || *canary;
         paths.is_empty() && folders.is_empty() && items.is_empty() && lost.is_none() && !flags
     }
 
@@ -90,7 +97,7 @@ impl Pile {
     pub(super) fn sort(&mut self, places: &Places, event: notify::Result<Event>) {
         match event {
             Err(error) => self.lose(format!("the watcher reported an error: {error}")),
-            Ok(event) if event.need_rescan() => self.lose("the watcher's queue overflowed".into()),
+            Ok(event) if event.need_rescan() => self.overflowed = true,
             Ok(event) => {
                 let Some(touch) = Touch::of(event.kind) else { return };
                 for path in event.paths {

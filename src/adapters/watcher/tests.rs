@@ -289,10 +289,10 @@ fn thousands_of_files_at_once_are_all_noticed_or_everything_is() {
 fn an_overflow_and_an_error_are_everything() {
     let places = Places::new(Path::new("/ws"), Path::new("tickets"), None);
     let overflow = notify::Event::new(notify::EventKind::Other).set_flag(notify::event::Flag::Rescan);
-    for event in [Ok(overflow), Err(notify::Error::generic("odd"))] {
+    for (event, overflowed) in [(Ok(overflow), true), (Err(notify::Error::generic("odd")), false)] {
         let mut pile = Pile::default();
         pile.sort(&places, event);
-        assert!(pile.lost.is_some() && pile.git);
+        assert_eq!((pile.overflowed, pile.lost.is_some(), pile.is_empty()), (overflowed, !overflowed, false));
     }
 }
 

@@ -4,9 +4,11 @@
 //! Must not know: what the library reports; what a notice leads to.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::arming::{Armed, CannotWatch};
+use super::pacing::Pace;
 use super::polling::GitMarks;
 use super::sorting::{Pile, Places};
 use super::{Backend, Notice, Shared};
@@ -14,6 +16,10 @@ use super::{Backend, Notice, Shared};
 /// How many looks pass before arming is tried again where the system has no more watches to give: arming costs a walk
 /// and, where it fails again, all watches that were set for it.
 const LOOKS_A_TRY: u32 = 30;
+
+/// The first file is told at once; what follows it this closely is told together. Otherwise every file of a checkout would
+/// wake this thread and the daemon's.
+const LULL: Duration = Duration::from_millis(2);
 
 /// Says why places cannot be watched, if they cannot.
 pub(super) type WhyNot = Box<dyn Fn(&Places) -> Option<String> + Send>;
@@ -33,6 +39,7 @@ pub(super) struct Worker {
     armed: Option<Armed>,
     marks: GitMarks,
     manner: Manner,
+    pace: Pace,
     /// When arming is tried again, while polling.
     retry_at: Instant,
     notices: Box<dyn Fn(Notice) + Send>,
@@ -47,7 +54,8 @@ impl Worker {
         notices: Box<dyn Fn(Notice) + Send>,
     ) -> Self {
         let marks = GitMarks::of(&places);
-        let mut worker = Self { places, shared, armed: None, marks, manner, retry_at: Instant::now(), notices };
+        let (pace, retry_at) = (Pace::default(), Instant::now());
+        let mut worker = Self { places, shared, armed: None, marks, manner, pace, retry_at, notices };
         if let Err(why) = worker.arm() {
             worker.poll_from_now_on(why);
         }
@@ -67,19 +75,32 @@ impl Worker {
     pub(super) fn run(mut self) {
         loop {
             let settled = self.armed.as_ref().is_some_and(Armed::complete);
-            let pile = self.shared.take((!settled).then_some(self.manner.every));
+            let owed = self.pace.due().map(|due| due.saturating_duration_since(Instant::now()));
+            let mut pile = self.shared.take((!settled).then_some(self.manner.every).into_iter().chain(owed).min());
             if self.shared.stopped() {
                 return;
             }
+            if std::mem::take(&mut pile.overflowed) {
+                self.pace.overflowed(Instant::now());
+            }
+            let looks_count = self.armed.as_ref().is_some_and(Armed::reports_reading);
+            if self.pace.take(Instant::now(), looks_count) {
+                pile.lose("the watcher's queue overflowed".into());
+            }
             let canary = pile.canary;
+            let mut files = false;
             for notice in self.notices_for(pile) {
                 if self.shared.stopped() {
                     return;
                 }
+                files |= matches!(notice, Notice::Paths(_));
                 (self.notices)(notice);
             }
             if canary {
                 self.shared.canary.noticed();
+            }
+            if files {
+                thread::sleep(LULL);
             }
         }
     }

@@ -128,13 +128,21 @@ impl Engine {
             let next = self.boundaries.last_news.map_or(now, |last| last + NEWS_EVERY);
             self.news_at = Some(next.max(now));
         }
-        let idle = matches!(self.orchestrator, Orchestrator::Idle { .. });
-        if !idle || self.news_at.take_if(|at| *at <= now).is_none() {
+        if !self.takes_news() || self.news_at.take_if(|at| *at <= now).is_none() {
             return;
         }
         if self.boundaries.pending.is_empty() && self.any_unseen(now) {
             self.boundaries.last_news = Some(now);
             self.reach_boundary(Boundary::GateCleared);
+        }
+    }
+
+    /// Between two turns, or in one that is silent and counts as over: nothing else would bring up what is new.
+    pub(super) fn takes_news(&self) -> bool {
+        match self.orchestrator {
+            Orchestrator::Idle { .. } => true,
+            Orchestrator::Busy(_) => self.session.as_ref().is_some_and(|session| session.silent),
+            Orchestrator::Preparing { .. } => false,
         }
     }
 

@@ -105,6 +105,8 @@ pub struct Engine {
     restamped: BTreeMap<TicketId, Timestamp>,
     /// Something became new to the Orchestrator since the last decision.
     stirred: bool,
+    /// Tickets whose change nobody is kicked for, which was said.
+    unannounced: BTreeSet<TicketId>,
     /// When it is looked whether such a change left something unseen.
     news_at: Option<Timestamp>,
     /// The session that begins when the running turn has ended.
@@ -149,6 +151,7 @@ impl Engine {
             set_aside: BTreeMap::new(),
             restamped: BTreeMap::new(),
             stirred: false,
+            unannounced: BTreeSet::new(),
             news_at: None,
             next_session: None,
             kicks: 0,

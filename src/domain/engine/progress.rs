@@ -1,7 +1,10 @@
 //! What counts as progress, whose doing a change is, and what is no longer seen (DESIGN.md 5, "Seen", "Fruitless").
 
-use super::{Actor, Engine, Orchestrator};
+use serde_json::json;
+
+use super::{Actor, Engine, Orchestrator, RecordKind};
 use crate::domain::classify::under_way;
+use crate::domain::kick::PATIENCE;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::domain::workset::WaitKind;
@@ -50,6 +53,19 @@ impl Engine {
             self.ledger.forget_self_made();
             self.ledger.forget_attempts(id);
             self.reset_fruitless();
+        } else if matches!(by, Actor::Somebody(_) | Actor::Unknown) && !self.may_be_its_own(by, now) {
+            self.is_not_announced(id, now);
+        }
+    }
+
+    /// A ticket changed while delegated work on it is under way, and that starts no count anew. Where the Orchestrator is
+    /// not kicked any more, a person who made the change would wait in vain: it is said, once a ticket.
+    fn is_not_announced(&mut self, id: &TicketId, now: Timestamp) {
+        if self.ledger.saved.fruitless >= PATIENCE && self.unannounced.insert(id.clone()) {
+            let what = "changed while delegated work on it is under way; three kicks in a row had led to nothing before, \
+                        and this may be the work's own doing: the Orchestrator is not kicked for it";
+            let data = json!({"what": what, "do": "`yoi kick`, if the change is yours"});
+            self.record(RecordKind::Inbox, Some(id), data, now);
         }
     }
 
@@ -77,6 +93,7 @@ impl Engine {
     /// What was held back as ignored is offered again.
     fn reset_fruitless(&mut self) {
         self.registered_kick_at = None;
+        self.unannounced.clear();
         if self.ledger.saved.fruitless > 0 {
             self.ledger.reset_fruitless();
             self.stirred = true;

@@ -128,7 +128,7 @@ impl Engine {
             ("the wait after a failed turn is over", saved.backing_off_until),
             ("the brake on fruitless kicks is over", self.timers.brake_until),
             ("the main worktree is looked at again", self.timers.probe_at),
-            ("edits of what was seen are decided on", self.news_at.filter(|_| self.is_idle())),
+            ("edits of what was seen are decided on", self.news_at.filter(|_| self.takes_news())),
             ("a stamp that waits for an editor is tried again", self.polite_again()),
             ("a stamp that could not be written is tried again", self.unstamped_again()),
             ("seen work that has not moved is shown", unmoved),

@@ -1,5 +1,7 @@
 //! What the watcher says of itself: its lag, by a canary; where it polls and when that ends; what it doubts.
 
+use std::os::unix::fs::MetadataExt;
+
 use super::*;
 use crate::adapters::watcher::canary::{Canary, NAME, PATIENCE};
 
@@ -117,4 +119,49 @@ fn a_watcher_that_is_doubted_looks_at_everything_anew() {
     scene.watching.doubt("changes were missed");
     scene.until(|seen| seen.contains("everything: changes were missed"));
     scene.is_not_deaf("epic/late.md");
+}
+
+/// What the kernel is to report of this folder, by each of this process's sets of watches that has it.
+fn masks(folder: &Path) -> Vec<u32> {
+    let inode = format!("ino:{:x}", fs::metadata(folder).unwrap().ino());
+    let mut masks = Vec::new();
+    for set in fs::read_dir("/proc/self/fdinfo").unwrap().flatten() {
+        for line in fs::read_to_string(set.path()).unwrap_or_default().lines() {
+            let words: Vec<_> = line.split(' ').collect();
+            if words.contains(&inode.as_str()) {
+                let mask = words.iter().find_map(|word| word.strip_prefix("mask:")).unwrap();
+                masks.push(u32::from_str_radix(mask, 16).unwrap());
+            }
+        }
+    }
+    masks
+}
+
+#[test]
+fn reading_is_not_even_reported() {
+    const OPEN: u32 = 0x20;
+    const CLOSE_WRITE: u32 = 0x8;
+    let mut scene = Scene::new();
+    let not_reported = |scene: &Scene, folder: &str| {
+        let masks = masks(&scene.path(folder));
+        assert!(!masks.is_empty(), "{folder} is watched");
+        assert!(masks.iter().all(|mask| mask & (OPEN | CLOSE_WRITE) == CLOSE_WRITE), "{folder}: {masks:x?}");
+    };
+    scene.is_not_deaf("b.md");
+    for folder in [".", "tickets", "tickets/epic", ".git", ".git/refs"] {
+        not_reported(&scene, folder);
+    }
+    // Nor after every way of setting watches again.
+    scene.watching.doubt("changes were missed");
+    scene.until(|seen| seen.contains("everything: changes were missed"));
+    shell(scene.root.path(), "mkdir -p tickets/new/er; mv tickets/epic tickets/new/epic");
+    scene.is_not_deaf("new/epic/late.md");
+    for folder in [".", "tickets", "tickets/new", "tickets/new/er", "tickets/new/epic", ".git"] {
+        not_reported(&scene, folder);
+    }
+    shell(scene.root.path(), "mv tickets away; mv away tickets");
+    let there = |why: &String| why.ends_with("made anew") || why.ends_with("appeared");
+    scene.until(|seen| seen.iter().any(there));
+    scene.is_not_deaf("new/epic/later.md");
+    not_reported(&scene, "tickets/new/epic");
 }

@@ -7,7 +7,7 @@ use super::host::Host;
 use super::scripts::{diligent, failing, lazy, making};
 use crate::domain::kick::{Boundary, Presence};
 use crate::domain::policy::{KickPolicy, Policy};
-use crate::domain::sample::{accepted, at, queued, ticket};
+use crate::domain::sample::{accepted, at, id, queued, ticket};
 use crate::domain::ticket::State;
 
 fn host(names: &[&str]) -> Host {
@@ -310,4 +310,36 @@ fn a_turn_that_asks_for_kicks_in_its_last_moments_is_not_kicked_for_them() {
     }
     assert_eq!(host.kicks.len(), 1);
     assert!(host.decisions(0).contains(&"busy".to_owned()));
+}
+
+#[test]
+fn a_change_beside_delegated_work_that_nobody_is_kicked_for_is_said_once() {
+    let mut host = Host::new(Policy::default(), [accepted("w"), accepted("x")]);
+    let pod = host.delegate("w", "coder", 99_999);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(5);
+    for _ in 0..3 {
+        host.finish_turn(TurnOutcome::Succeeded);
+        host.run(5);
+        host.boundary(Boundary::UserKick);
+    }
+    host.finish_turn(TurnOutcome::Succeeded);
+    assert!(host.saved.fruitless >= 3);
+    let inbox = |host: &Host| {
+        let said = host.records.iter().filter(|r| r.kind == RecordKind::Inbox && r.ticket == Some(id("w")));
+        said.count()
+    };
+    host.run(120);
+    host.reword("w");
+    host.run(120);
+    host.reword("w");
+    assert_eq!(inbox(&host), 1);
+    let from = host.records.len();
+    host.end_pod(&pod);
+    host.run(5);
+    assert_eq!(host.decisions(from), ["ignored"], "its end is a boundary that row 6 bounds");
+    let kicks = host.kicks.len();
+    host.reword("w");
+    host.run(1);
+    assert_eq!(host.kicks.len(), kicks + 1, "nothing is under way on it: a person's change counts");
 }

@@ -22,7 +22,7 @@ fn check(name: &str, script: Script, tickets: usize, capacity: usize, workers_cl
     for n in 0..tickets {
         host.add(queued(&format!("t{n:03}")));
     }
-    for _ in 0..200 {
+    for _ in 0..2_000 {
         if host.engine.backlog().tickets().all(|t| t.state == Some(State::Done)) {
             break;
         }
@@ -37,6 +37,7 @@ fn check(name: &str, script: Script, tickets: usize, capacity: usize, workers_cl
     let steps = if workers_close { 3 } else { STEPS as usize + 3 };
     assert!(host.kicks.len() <= tickets * steps + 1, "{name}: {} kicks", host.kicks.len());
     let kicks = host.kicks.len();
+    println!("{name}, capacity {capacity}, workers close: {workers_close}: {tickets} tickets done with {kicks} kicks");
     host.run(24 * 3600);
     assert_eq!(host.kicks.len(), kicks, "{name}: nothing is left to say");
     assert_eq!(host.engine.next_wake(), None, "{name}");
@@ -63,6 +64,19 @@ fn with_workers_that_close_their_own_tickets() {
     check("capacity 1", diligent, 40, 1, true);
     check("capacity 3", diligent, 40, 3, true);
     check("one step, capacity 3", one_step, 25, 3, true);
+}
+
+/// `cargo test two_hundred_each_way -- --ignored --nocapture` gives the figures.
+#[test]
+#[ignore = "a minute: one step a turn takes a thousand kicks"]
+fn two_hundred_each_way() {
+    for (name, script) in [("all it can", diligent as Script), ("one step a turn", one_step)] {
+        for capacity in [1, 3] {
+            for workers_close in [false, true] {
+                check(name, script, 200, capacity, workers_close);
+            }
+        }
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct Host {
     pub(super) dirty: Dirty,
     pub(super) script: Option<Script>,
     pub(super) turn: Option<Kick>,
+    /// What a session's start was answered with, until its next turn.
+    pub(super) shown: Option<Kick>,
     pub(super) kicks: Vec<(Timestamp, Kick)>,
     pub(super) records: Vec<Record>,
     pub(super) stamped: Vec<TicketId>,
@@ -65,13 +67,17 @@ pub(super) struct Host {
 impl Host {
     /// A daemon that was started before on this workspace, with no Orchestrator's command tried yet.
     pub(super) fn new(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Self {
+        Self::reached(Reach::Exec, policy, tickets)
+    }
+
+    pub(super) fn reached(reach: Reach, policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Self {
         let mut host = Self::unstarted(policy, tickets);
         for entry in host.files.values() {
             if let Entry::Ticket(t) = entry {
                 host.seen.insert(t.id.clone(), LastSeen { state: t.state, needs_human: false, at: at(-60) });
             }
         }
-        host.start(Reach::Exec, true);
+        host.start(reach, true);
         host
     }
 
@@ -85,6 +91,7 @@ impl Host {
             dirty: Dirty::Clean,
             script: None,
             turn: None,
+            shown: None,
             kicks: Vec::new(),
             records: Vec::new(),
             stamped: Vec::new(),
@@ -191,7 +198,7 @@ impl Host {
                     self.inbox.push_back(Event::Refreshed(kick));
                 }
                 Effect::Launch(kick) => self.launch(kick),
-                Effect::HandOver(kick) => self.handed_over.push_back(kick),
+                Effect::HandOver(kick) => self.hand_over(kick),
                 Effect::Wake(number) => self.woken.push(number),
                 Effect::SaveSession(saved) => self.session = saved,
                 Effect::WatchPod(pod, process) => assert!(process.pid > 0, "{pod}"),
@@ -232,9 +239,23 @@ impl Host {
         self.inbox.push_back(Event::FilesRead { entries, full: false });
     }
 
-    /// Everything that must hold of a kick, judged on the files themselves.
     fn launch(&mut self, kick: Kick) {
         assert!(self.turn.is_none(), "a kick while a turn is running");
+        self.judge(&kick);
+        self.kicks.push((self.now, kick.clone()));
+        self.turn = Some(kick.clone());
+        let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 1, started: 1 };
+        self.inbox.push_back(Event::TurnStarted { kick: kick.id.clone(), process });
+        self.launched = Some(kick);
+    }
+
+    fn hand_over(&mut self, kick: Kick) {
+        self.judge(&kick);
+        self.handed_over.push_back(kick);
+    }
+
+    /// Everything that must hold of a kick, judged on the files themselves.
+    fn judge(&mut self, kick: &Kick) {
         assert_eq!(self.refreshed.take(), Some((kick.id.clone(), self.now)), "delivered without fresh data");
         assert!(!kick.items.is_empty() && kick.items.len() <= self.policy.kick.max_items);
         assert!(!kick.causes.is_empty(), "every kick has a cause");
@@ -250,11 +271,6 @@ impl Host {
                 Class::ActiveInprogress => panic!("active work needs nobody: {}", item.id),
             }
         }
-        self.kicks.push((self.now, kick.clone()));
-        self.turn = Some(kick.clone());
-        let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 1, started: 1 };
-        self.inbox.push_back(Event::TurnStarted { kick: kick.id.clone(), process });
-        self.launched = Some(kick);
     }
 
     fn stamp(&mut self, path: &PathBuf, by: String, since: Timestamp, always: bool) {

@@ -1,6 +1,8 @@
 //! Which situations kick, and with what (DESIGN.md 5): active work, long queues, fresh data.
 
-use super::super::{Actor, Event, Orders, Reach, RecordKind, TurnOutcome};
+use chrono::TimeDelta;
+
+use super::super::{Actor, Effect, Event, Kick, KickId, Orders, Reach, RecordKind, TurnOutcome};
 use super::host::Host;
 use super::scripts::{diligent, lazy};
 use crate::domain::backlog::Entry;
@@ -177,6 +179,51 @@ fn what_the_fresh_data_brings_joins_the_decision() {
     host.files.insert(back.path.clone(), Entry::Ticket(back));
     host.boundary(Boundary::UserKick);
     assert_eq!(host.kicks[1].1.causes, [Boundary::UserKick, Boundary::TicketQueued]);
+}
+
+/// What the engine wants to have read again for a kick by hand, decided now.
+fn in_preparation(host: &mut Host) -> KickId {
+    let effects = host.engine.step(Event::BoundaryReached(Boundary::UserKick), host.now);
+    let refresh = effects.into_iter().find_map(|effect| match effect {
+        Effect::Refresh { kick, .. } => Some(kick),
+        _ => None,
+    });
+    refresh.expect("a kick is prepared")
+}
+
+fn launched(effects: Vec<Effect>) -> Option<Kick> {
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::Launch(kick) => Some(kick),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_step_that_runs_out_between_decision_and_delivery_joins_the_decision() {
+    let mut host = Host::new(Policy::default(), [accepted("a"), accepted("w")]);
+    host.delegate("w", "coder", 99_999);
+    host.order("w", Orders::Await { step: "merge".into(), span: TimeDelta::minutes(10) }).unwrap();
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(5);
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(593);
+    let kick = in_preparation(&mut host);
+    host.now += TimeDelta::seconds(5);
+    let kick = launched(host.engine.step(Event::Refreshed(kick), host.now)).expect("it is delivered");
+    assert_eq!(kick.causes, [Boundary::UserKick, Boundary::DelegateFinished]);
+    let handed: Vec<_> = kick.items.iter().map(|item| (item.id.as_str(), item.seen)).collect();
+    assert_eq!(handed, [("a", false)], "its end takes seen off every item; a Pod still works on the other");
+}
+
+#[test]
+fn fresh_data_of_an_older_question_delivers_nothing() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    let old = host.kicks[0].1.id.clone();
+    host.finish_turn(TurnOutcome::Succeeded);
+    host.run(5);
+    let new = in_preparation(&mut host);
+    assert_eq!(launched(host.engine.step(Event::Refreshed(old), host.now)), None);
+    assert!(launched(host.engine.step(Event::Refreshed(new), host.now)).is_some());
 }
 
 #[test]

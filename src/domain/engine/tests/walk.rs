@@ -7,6 +7,7 @@
 //! asserted by the host, at every launch.)
 
 mod acts;
+mod attached;
 mod exhaustive;
 mod graph;
 mod key;
@@ -16,6 +17,7 @@ mod search;
 use acts::Act::{self, *};
 use search::{World, check};
 
+use super::super::Reach;
 use crate::domain::policy::{Capacity, KickPolicy, Policy};
 use crate::domain::sample::{accepted, queued, ticket};
 use crate::domain::ticket::{State, Ticket};
@@ -117,6 +119,24 @@ fn brake() -> World {
     World::new("brake", two(), acts, policy)
 }
 
+/// An Orchestrator that registers itself, and takes its lists as the answers to its hooks.
+fn attached() -> World {
+    let mut acts = vec![Starts, Resumes, Prompt, Stop, StopAgain, StopFails, Interrupt, Leaves, ADayPasses];
+    acts.extend(each(2, &[Plan, Accept, PersonEdits]));
+    let world = World::new("attached", two(), acts, policy(Some(1), 10));
+    World { reach: Reach::Session, ..world }
+}
+
+/// The same, woken by commands which fail, or are followed by nothing; and one that falls silent.
+fn woken() -> World {
+    let mut acts = vec![Starts, Prompt, Stop, StopAgain, WakeRuns, WakeFails, UserKick, AnHourPasses];
+    acts.extend(each(2, &[Plan, PersonQueues, PersonUnqueues]));
+    let mut policy = policy(Some(1), 10);
+    policy.session.can_wake = true;
+    let world = World::new("woken", vec![queued("a"), ticket("b", State::Ready)], acts, policy);
+    World { reach: Reach::Session, ..world }
+}
+
 /// As far as some seconds go.
 const FIRST: usize = 1_000;
 
@@ -173,4 +193,14 @@ fn first_states_of_any_time() {
 #[test]
 fn first_states_of_the_brake() {
     check(&brake().first(FIRST));
+}
+
+#[test]
+fn first_states_of_an_attached_session() {
+    check(&attached().first(FIRST));
+}
+
+#[test]
+fn first_states_of_a_woken_session() {
+    check(&woken().first(FIRST));
 }

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use super::super::super::{Actor, Event, Orders, TurnOutcome};
 use super::super::host::Host;
+use super::attached;
 use crate::domain::facts::PodId;
 use crate::domain::kick::Boundary;
 use crate::domain::sample::id;
@@ -35,6 +36,18 @@ pub(in super::super) enum Act {
     NotDelivered,
     /// It reports a rate limit, and fails.
     RateLimit,
+    // The contacts of one that registers itself.
+    Starts,
+    Resumes,
+    Prompt,
+    Stop,
+    StopAgain,
+    StopFails,
+    Interrupt,
+    Leaves,
+    // What becomes of waking it.
+    WakeRuns,
+    WakeFails,
     // What was delegated.
     PodEnds(usize),
     WorkerCloses(usize),
@@ -72,7 +85,21 @@ impl Act {
                 | Pause
                 | Resume
                 | Restart
+                | Starts
+                | Resumes
         )
+    }
+
+    /// Only one that registers itself does it. A prompt too may be its own doing: whoever prompts it again and again is
+    /// no reason for kicks.
+    fn is_of_session(self) -> bool {
+        let contacts = matches!(self, Starts | Resumes | Prompt | Stop | StopAgain | StopFails | Interrupt | Leaves);
+        contacts || matches!(self, WakeRuns | WakeFails)
+    }
+
+    /// A turn that was running has ended well enough for what it was handed to be seen.
+    pub(super) fn ends_quietly(self) -> bool {
+        matches!(self, EndTurn | Stop | StopAgain | Interrupt | Prompt | Leaves)
     }
 
     /// Only a running turn does it.
@@ -120,6 +147,9 @@ impl Act {
     /// it may do outside its turns too (a process that outlived one).
     pub(super) fn is_possible(self, host: &Host, any_time: bool) -> bool {
         let busy = host.turn.is_some();
+        if self.is_of_session() {
+            return attached::is_possible(host, self);
+        }
         if self.ends_turn() {
             return busy;
         }
@@ -180,6 +210,9 @@ pub(super) fn act(host: &mut Host, act: Act) -> bool {
             host.finish_turn(TurnOutcome::Failed("exit 75".into()));
         }
         PodEnds(n) | WorkerCloses(n) => end_pod(host, n, matches!(act, WorkerCloses(_))),
+        Starts | Resumes | Prompt | Stop | StopAgain | StopFails | Interrupt | Leaves | WakeRuns | WakeFails => {
+            attached::act(host, act);
+        }
         AnHourPasses => host.run(3_700),
         ADayPasses => host.run(25 * 3600),
         PersonUnqueues(n) => host.edit(NAMES[n], |t| t.state = Some(State::Ready)),

@@ -5,6 +5,7 @@
 
 use chrono::TimeDelta;
 
+use super::super::super::session::Outstanding;
 use super::super::super::{Engine, Orchestrator, Reach};
 use super::super::host::Host;
 use super::acts::NAMES;
@@ -52,9 +53,14 @@ pub(super) fn settle_times(host: &mut Host) {
     engine.boundaries.last = None;
     engine.written.clear();
     engine.saved_over.clear();
+    engine.registered_kick_at = engine.registered_kick_at.filter(|at| now - *at < HOUR).map(|_| now);
+    if let Some(session) = &mut engine.session {
+        session.heard = now;
+    }
     match &mut engine.orchestrator {
         Orchestrator::Idle { since } => *since = now,
-        Orchestrator::Busy(turn) => turn.since = now,
+        // Long enough for its stop to be its own.
+        Orchestrator::Busy(turn) => turn.since = now - TimeDelta::minutes(1),
         Orchestrator::Preparing { .. } => {}
     }
 }
@@ -118,6 +124,7 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
         Orchestrator::Idle { .. } => key.bits([false]),
         Orchestrator::Preparing { .. } => key.bits([false, true]),
     }
+    session(key, host);
     for at in [saved.rate_limited_until, saved.backing_off_until, engine.timers.brake_until, engine.news_at] {
         key.ahead(at, now);
     }
@@ -130,6 +137,43 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
         let mut pending: Vec<_> = engine.boundaries.pending.iter().map(|boundary| *boundary as u8).collect();
         pending.sort_unstable();
         key.0.extend(pending);
+    }
+}
+
+/// The Orchestrator's session, where it registers itself.
+fn session(key: &mut Key, host: &Host) {
+    let (engine, now) = (&host.engine, host.now);
+    key.bits([engine.registered_kick_at.is_some(), engine.session.is_some(), engine.contact.is_some()]);
+    let Some(session) = &engine.session else { return };
+    let waking = &session.waking;
+    let running = matches!(waking.outstanding, Some(Outstanding::Running(..)));
+    key.bits([session.silent, session.pending.is_some(), session.shown.is_some(), running]);
+    let mut causes: Vec<_> = session.pending.iter().flat_map(|p| &p.causes).map(|cause| *cause as u8).collect();
+    causes.sort_unstable();
+    key.number(causes.len());
+    key.0.extend(causes);
+    key.number(waking.failures.min(4) as usize);
+    let outstanding = waking.outstanding.map(|mut outstanding| *outstanding.until());
+    for at in [outstanding, waking.retry_at, session.background_until] {
+        key.ahead(at, now);
+    }
+    if let Orchestrator::Busy(turn) = &engine.orchestrator {
+        key.bits([turn.kick.is_some(), turn.by_stop]);
+    }
+}
+
+/// What the session was shown of it at its start, and where; whether that is still the list depends on the order too.
+fn shown(key: &mut Key, host: &Host, it: &Ticket) {
+    let session = host.engine.session.as_ref();
+    let Some(shown) = session.and_then(|session| session.shown.as_ref()) else { return };
+    key.number(older(host, it));
+    let place = shown.items.iter().position(|item| item.id == it.id);
+    key.number(place.unwrap_or(9));
+    if let Some(item) = place.and_then(|place| shown.items.get(place)) {
+        key.0.push(item.class as u8);
+        key.bits([item.seen]);
+        key.number(item.reason.len() % 256);
+        key.number(item.next_step.len() % 256);
     }
 }
 
@@ -180,6 +224,7 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
         key.0.push(handed.map_or(9, |item| item.class as u8));
         key.bits([turn.changed.contains(&id)]);
     }
+    shown(&mut key, host, &it);
     ghost.write_of(n, &mut key.0);
     if hasty > 0 {
         moments(&mut key, host, &it);

@@ -1,8 +1,9 @@
 //! What must hold of a state at rest, judged by what was done and told, not by what the engine remembers of it.
 
-use super::super::super::{Record, RecordKind};
+use super::super::super::{Reach, Record, RecordKind};
 use super::super::host::Host;
 use super::acts::{Act, NAMES};
+use super::attached;
 use crate::domain::kick::{Boundary, Decision, PATIENCE, Suppression};
 use crate::domain::sample::id;
 use crate::domain::ticket::State;
@@ -16,8 +17,8 @@ pub(super) struct Ghost {
     touched: [bool; 3],
     /// Each ticket was named in an alert as not moving.
     unmoved: [bool; 3],
-    /// That automatic kicks have ended: by failures, as ignored, by the brake.
-    told: [bool; 3],
+    /// That automatic kicks have ended: by failures, as ignored, by the brake; that the session cannot be woken.
+    told: [bool; 4],
     paused: bool,
 }
 
@@ -47,7 +48,7 @@ impl Ghost {
             }
         }
         self.paused = (self.paused || act == Act::Pause) && act != Act::Resume;
-        if act == Act::Restart {
+        if act == Act::Restart || act == Act::Starts {
             // A new session knows nothing.
             (self.fresh, self.unmoved) = ([true; 3], [false; 3]);
         }
@@ -63,7 +64,7 @@ impl Ghost {
         if over {
             (self.fresh, self.touched) = ([true; 3], [true; 3]);
         }
-        if act == Act::EndTurn
+        if act.ends_quietly()
             && let Some(kick) = &host.turn
         {
             for (n, name) in NAMES.iter().enumerate() {
@@ -71,6 +72,10 @@ impl Ghost {
                     self.fresh[n] = false;
                 }
             }
+        }
+        if act == Act::Prompt {
+            // What the turn was shown before it began, it looks at now.
+            self.touched = [false; 3];
         }
     }
 
@@ -85,6 +90,10 @@ impl Ghost {
             ("three turns in a row failed", standing.failures >= PATIENCE),
             ("three kicks in a row led to nothing", standing.fruitless >= PATIENCE),
             ("fruitless kicks within an hour", standing.brake_until.is_some()),
+            (
+                "session cannot be woken",
+                host.engine.session.as_ref().is_some_and(|session| session.waking.failures >= PATIENCE),
+            ),
         ];
         for (told, (text, holds)) in self.told.iter_mut().zip(bounds) {
             let now = alerts(text);
@@ -111,6 +120,7 @@ impl Ghost {
         if host.saved != host.engine.ledger.saved {
             return Err(format!("kept is {:?}, known is {:?}", host.saved, host.engine.ledger.saved));
         }
+        attached::at_rest(host)?;
         if host.turn.is_some() {
             return Ok(());
         }
@@ -126,6 +136,13 @@ impl Ghost {
         }
         let due = host.engine.next_wake();
         match host.engine.decide(&[Boundary::OrchestratorIdle], host.now) {
+            // It has its own way (`attached::at_rest`).
+            Decision::Kick { .. } if host.engine.session.is_some() => Ok(()),
+            Decision::Suppress(Suppression::NoOrchestrator(_))
+                if host.engine.reach == Reach::Session && host.engine.session.is_none() =>
+            {
+                Ok(())
+            }
             Decision::Kick { items, .. } => {
                 Err(format!("unseen at rest: {:?}", items.iter().map(|i| i.id.as_str()).collect::<Vec<_>>()))
             }

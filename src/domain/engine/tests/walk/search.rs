@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::discriminant;
 
+use super::super::super::Reach;
 use super::super::host::Host;
 use super::acts::{Act, act};
 use super::graph::{Edge, Walk, most_kicks};
@@ -25,6 +26,8 @@ pub(super) struct World {
     pub(super) policy: Policy,
     /// Further acts may follow after so many milliseconds already, so many times before there is rest.
     pub(super) haste: (u8, Vec<i64>),
+    /// How the Orchestrator is reached.
+    pub(super) reach: Reach,
     /// The Orchestrator's acts are not bound to its turns.
     pub(super) any_time: bool,
     pub(super) states: usize,
@@ -32,7 +35,16 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(name: &'static str, tickets: Vec<Ticket>, acts: Vec<Act>, policy: Policy) -> Self {
-        Self { name, tickets, acts, policy, haste: (0, Vec::new()), any_time: false, states: usize::MAX }
+        Self {
+            name,
+            tickets,
+            acts,
+            policy,
+            haste: (0, Vec::new()),
+            reach: Reach::Exec,
+            any_time: false,
+            states: usize::MAX,
+        }
     }
 
     /// Only so many states of it.
@@ -86,9 +98,10 @@ impl Spot {
 
     fn came_to_rest(mut self, one: Act, at_rest: bool) -> Result<(Self, u8), String> {
         let host = &mut self.host;
-        let kicks = u8::try_from(host.kicks.len()).unwrap_or(u8::MAX);
+        let kicks = u8::try_from(host.kicks.len() + host.woken.len()).unwrap_or(u8::MAX);
         self.ghost.after(host)?;
         host.kicks.clear();
+        host.woken.clear();
         if at_rest {
             self.hasty = 0;
             host.tell(super::super::super::Event::Ticked);
@@ -118,7 +131,7 @@ pub(super) fn check(world: &World) -> (usize, usize) {
 }
 
 fn walk(world: &World) -> Result<Walk, String> {
-    let mut host = Host::new(world.policy.clone(), world.tickets.clone());
+    let mut host = Host::reached(world.reach.clone(), world.policy.clone(), world.tickets.clone());
     host.run_ms(REST_MS);
     let first = Spot { host, ghost: Ghost::new(), hasty: 0 };
     let (first, _) = first.came_to_rest(Act::EndTurn, true)?;

@@ -1,0 +1,64 @@
+//! Takes mere reading out of what the library has the kernel report.
+//!
+//! The library asks to be told of every file and folder that is opened, and cannot be told not to before its version 9
+//! (`EventKindMask`): then a walk of the daemon's own is an event a file and two a folder, and where there are many it
+//! fills the kernel's queue. So its descriptor is duplicated, and each watch that it sets is set once more without
+//! those. Where that is not possible everything works as before, only dearer; `pacing` ends the circle then.
+//!
+//! Must not know: what is watched, and why.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::inotify::{WatchFlags, add_watch};
+use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+
+/// What the kernel's link to a descriptor says where it is a set of watches.
+const WATCHES: &str = "anon_inode:inotify";
+
+/// The open sets of watches of this process, by descriptor.
+pub(super) struct Before(Vec<i32>);
+
+impl Before {
+    /// As they are now.
+    pub(super) fn now() -> Self {
+        Self(open())
+    }
+
+    /// The library's set: it was not there before, and watches this folder.
+    pub(super) fn which_watches(&self, folder: &Path) -> Option<Narrowing> {
+        let inode = format!("ino:{:x} ", folder.metadata().ok()?.ino());
+        let watches_it = |set: &i32| {
+            let told = fs::read_to_string(format!("/proc/self/fdinfo/{set}")).unwrap_or_default();
+            told.lines().any(|line| line.starts_with("inotify ") && line.contains(&inode))
+        };
+        let mut new = open().into_iter().filter(|set| !self.0.contains(set)).filter(watches_it);
+        let (found, None) = (new.next()?, new.next()) else { return None };
+        let itself = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
+        pidfd_getfd(itself, found, PidfdGetfdFlags::empty()).ok().map(Narrowing)
+    }
+}
+
+fn open() -> Vec<i32> {
+    let number = |entry: fs::DirEntry| {
+        let is_set = fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == WATCHES);
+        entry.file_name().to_str()?.parse().ok().filter(|_| is_set)
+    };
+    fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().filter_map(number).collect()
+}
+
+/// The library's set of watches.
+pub(super) struct Narrowing(OwnedFd);
+
+impl Narrowing {
+    /// A folder whose watch the library has just set.
+    pub(super) fn narrow(&self, folder: &Path) {
+        use WatchFlags as Of;
+        let changes = Of::CREATE | Of::DELETE | Of::MOVED_FROM | Of::MOVED_TO | Of::MODIFY | Of::CLOSE_WRITE;
+        let itself = Of::ATTRIB | Of::DELETE_SELF | Of::MOVE_SELF;
+        // A folder that is gone meanwhile was replaced, and its parent tells.
+        let _ = add_watch(&self.0, folder, changes | itself | Of::ONLYDIR);
+    }
+}
