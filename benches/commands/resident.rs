@@ -94,7 +94,7 @@ impl<'b> Resident<'b> {
             let marker = format!("saved {by_rename} {round}");
             self.save(number, &marker, by_rename)?;
             let begun = Instant::now();
-            let shown = Request::Show { id: Backlog::id(number) };
+            let shown = Request::Show { id: Backlog::id(number), brief: true };
             while client.call(&shown)?["ticket"]["repo"] != marker.as_str() && begun.elapsed() < BOUND {}
             times.push(begun.elapsed());
         }

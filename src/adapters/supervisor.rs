@@ -69,7 +69,7 @@ pub fn run(order: &Path) -> io::Result<()> {
     let holding = Holding::new(&files, order.clone(), lock)?;
     holding.guard()?;
     let supervisor = Supervisor {
-        records: files.from_within(),
+        records: files.seen_from_within(),
         files,
         holding: Some(Arc::clone(&holding)),
         order,

@@ -30,7 +30,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
     }
     match request {
         Request::List(request) => value(&listing::view(&request, host)?),
-        Request::Show { id } => show(&id, host),
+        Request::Show { id, brief } => show(&id, brief, host),
         Request::Why { id } => {
             host.look_at_writes(&TicketId::new(&id));
             why(&id, host)
@@ -96,14 +96,18 @@ fn view_of(host: &Host, ticket: &Ticket) -> TicketView {
     present::ticket(&host.engine().row(ticket, host.now()))
 }
 
-fn show(id: &str, host: &Host) -> Result<Value, Failure> {
+fn show(id: &str, brief: bool, host: &Host) -> Result<Value, Failure> {
     let ticket = find(host, id)?;
     let text = host
         .ports()
         .tickets
         .text(&ticket.path)
         .map_err(|error| Failure::failed(format!("{}: {error}", ticket.path.display())))?;
-    value(&ShowView { version: VERSION, ticket: view_of(host, ticket), text })
+    let mut ticket = view_of(host, ticket);
+    if brief {
+        ticket.gates.clear();
+    }
+    value(&ShowView { version: VERSION, ticket, text })
 }
 
 fn why(id: &str, host: &Host) -> Result<Value, Failure> {

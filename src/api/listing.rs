@@ -50,6 +50,12 @@ pub fn view(request: &ListRequest, host: &Host) -> Result<ListView, Failure> {
     })
 }
 
+/// The same as JSON text, made at once: a long list as values in between takes many times its own memory.
+pub fn text(request: &ListRequest, host: &Host) -> Result<String, Failure> {
+    let view = view(request, host)?;
+    serde_json::to_string(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
+}
+
 fn chosen<'a>(request: &ListRequest, engine: &'a Engine, now: Timestamp) -> Result<Vec<&'a Ticket>, Failure> {
     let state: Option<State> = request.state.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
     let class: Option<Class> = request.class.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;

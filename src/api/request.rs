@@ -25,6 +25,9 @@ pub enum Request {
     Show {
         /// Id, or a unique prefix of one.
         id: String,
+        /// Without the gates that hold it: without a daemon they are the one thing that takes reading other tickets.
+        #[serde(default)]
+        brief: bool,
     },
     /// Why one ticket is where it is.
     Why {
@@ -159,7 +162,7 @@ impl Request {
     /// The id of the ticket that it is about, as given.
     pub fn ticket(&self) -> Option<&str> {
         match self {
-            Request::Show { id }
+            Request::Show { id, .. }
             | Request::Why { id }
             | Request::Move { id, .. }
             | Request::Accept { id, .. }

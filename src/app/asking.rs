@@ -13,7 +13,7 @@ use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::listing::{Listed, listed};
+use crate::api::listing::{Listed, listed, view};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::domain::classify::clock;
@@ -51,6 +51,15 @@ impl App {
         let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
         let (tickets, errors) = listed(request, &host)?;
         show(&tickets, &errors)
+    }
+
+    /// The same as an answer.
+    pub fn list_view(&self, request: &ListRequest) -> Result<ListView, Failure> {
+        let asked = Request::List(request.clone());
+        match self.client()? {
+            Some(mut client) => client.call_for(&asked),
+            None => view(request, &ManuallyDrop::new(self.host(&asked)?)),
+        }
     }
 
     /// Carries out a request that only a daemon can.

@@ -139,14 +139,16 @@ impl App {
         if let Request::New { .. } = request {
             return Found::Only(Vec::new());
         }
-        let (Request::Show { id } | Request::Set { id, .. } | Request::Why { id }) = request else {
+        let (Request::Show { id, .. } | Request::Set { id, .. } | Request::Why { id }) = request else {
             return Found::All;
         };
         let tickets = self.tickets();
         let read = tickets.guesses(&TicketId::new(id)).into_iter().map(|path| (path.clone(), tickets.read(&path)));
         let found: Vec<_> = read.filter(|(_, e)| !matches!(e, Entry::Absent | Entry::NotATicket)).collect();
         let queued = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Queued));
-        let needs_others = matches!(request, Request::Why { .. }) && found.iter().any(|(_, entry)| queued(entry));
+        // Gates rest on the other tickets.
+        let gates = matches!(request, Request::Why { .. } | Request::Show { brief: false, .. });
+        let needs_others = gates && found.iter().any(|(_, entry)| queued(entry));
         match request {
             _ if found.is_empty() || needs_others => Found::All,
             Request::Set { .. } => Found::Only(found),

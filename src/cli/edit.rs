@@ -22,7 +22,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let path = app.path_of(&arguments.id)?;
     app.run_editor(&path)?;
     // Without the daemon's debounce in between: what is in the file now.
-    match app.once(&Request::Show { id: arguments.id.clone() }) {
+    match app.once(&Request::Show { id: arguments.id.clone(), brief: true }) {
         Ok(answer) => report(&output::view::<ShowView>(answer)?.ticket)?,
         Err(failure) => return Err(failure.hint("nothing is lost: `yoi edit` opens it again")),
     }

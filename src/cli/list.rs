@@ -9,7 +9,7 @@ use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::listing::{Held, Listed};
-use crate::api::request::{ListRequest, Request};
+use crate::api::request::ListRequest;
 use crate::api::view::FaultView;
 
 /// List tickets, and every file that cannot be read as one
@@ -39,7 +39,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let request = ListRequest { state, class, label, all };
     let app = context.open()?;
     if json {
-        output::json(&app.call(&Request::List(request))?)?;
+        output::json(&app.list_view(&request)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     app.list(&request, |tickets, errors| {

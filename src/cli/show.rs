@@ -21,7 +21,7 @@ pub struct Arguments {
 
 /// Shows.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let answer = context.open()?.call(&Request::Show { id: arguments.id })?;
+    let answer = context.open()?.call(&Request::Show { id: arguments.id, brief: !arguments.json })?;
     if arguments.json {
         output::json(&answer)?;
         return Ok(ExitCode::SUCCESS);

@@ -17,6 +17,7 @@ const RETRY: TimeDelta = TimeDelta::seconds(5);
 #[derive(Default)]
 pub(super) struct Registers {
     pods: Option<Vec<Pod>>,
+    #[expect(clippy::option_option, reason = "nothing to keep, or that there is none")]
     session: Option<Option<SavedSession>>,
     retry_at: Option<Timestamp>,
     /// What is lost by it, and what the system said.

@@ -218,8 +218,12 @@ impl Backlog {
         self.name(&id, paths);
         let after = self.get(&id).cloned();
         if before != after {
-            before.iter().for_each(|ticket| self.indices.leave(ticket));
-            after.iter().for_each(|ticket| self.indices.enter(ticket));
+            if let Some(ticket) = &before {
+                self.indices.leave(ticket);
+            }
+            if let Some(ticket) = &after {
+                self.indices.enter(ticket);
+            }
         }
         (before != after).then_some(Diff { id, before, after })
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::extract::{Path as UrlPath, Query as UrlQuery, State};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -22,6 +23,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::api;
 use crate::api::failure::{Failure, FailureKind};
+use crate::api::listing;
 use crate::api::request::{Caller, HookRequest, Request, SessionRequest};
 use crate::daemon::{Host, Message, Stop};
 use crate::domain::ticket::TicketId;
@@ -126,6 +128,13 @@ async fn requests(
     // Here, because it takes as long as the watcher does: the host's thread has other things to do meanwhile.
     if request == Request::Status && tokio::task::spawn_blocking(move || measure()).await.is_err() {
         tracing::error!("the watcher's lag could not be measured");
+    }
+    if let Request::List(list) = request {
+        let text = visit(&mail, move |host| listing::text(&list, host)).await.and_then(|result| result);
+        return match text {
+            Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+            Err(failure) => answer(Err(failure)),
+        };
     }
     answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
 }

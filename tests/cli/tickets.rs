@@ -146,6 +146,17 @@ fn show_has_what_is_derived_and_the_file() {
 }
 
 #[test]
+fn show_as_json_names_the_gates_as_why_does() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "depends_on: [b, c]");
+    stage.ticket("b", "inprogress", "");
+    stage.ticket("c", "done", "");
+    let gates = stage.json("show a")["ticket"]["gates"].clone();
+    assert_eq!(gates, stage.json("why a")["ticket"]["gates"]);
+    assert_eq!(gates[0]["evidence"], "depends on `b`, which is inprogress");
+}
+
+#[test]
 fn why_explains_without_a_daemon_too() {
     let stage = Stage::new();
     stage.ticket("a", "queued", "queued_at: \"2026-11-30T08:00:00Z\"\nqueued_by: ana\ndepends_on: [b]");

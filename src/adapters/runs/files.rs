@@ -48,7 +48,7 @@ impl RunFiles {
     }
 
     /// The same files, seen from their own folder: they are found there also when it was moved meanwhile.
-    pub(in crate::adapters) fn from_within(&self) -> Self {
+    pub(in crate::adapters) fn seen_from_within(&self) -> Self {
         Self { folder: PathBuf::from("."), name: self.name.clone() }
     }
 

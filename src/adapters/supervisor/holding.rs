@@ -88,7 +88,7 @@ impl Holding {
         if held.over {
             return Ok(false);
         }
-        if held.locks.last().is_some_and(|lock| self.files.from_within().is_lock(lock)) {
+        if held.locks.last().is_some_and(|lock| self.files.seen_from_within().is_lock(lock)) {
             return Ok(true);
         }
         let lock = self.make_anew(held.started.as_ref())?;

@@ -229,6 +229,10 @@ impl Engine {
     /// The session is gone; its notes are kept for a resume under the same id.
     pub(super) fn leave(&mut self, outcome: &TurnOutcome, now: Timestamp) {
         self.unprepare(now);
+        // Without a session, what runs is a command's turn: it has ended when its process has.
+        if self.session.is_none() {
+            return;
+        }
         self.end_turn(outcome, 0, now);
         let Some(session) = self.session.take() else { return };
         let pid = session.process.as_ref().map(|p| p.pid);
@@ -253,7 +257,9 @@ impl Engine {
         }
         self.fresh_session(found.id.clone());
         self.kicks = found.kicks;
-        if found.state == SessionState::Gone || found.way == Way::Stream {
+        // While a command's turn runs no session takes its place: it registers when that has ended.
+        let taken = matches!(self.orchestrator, Orchestrator::Busy(_));
+        if taken || found.state == SessionState::Gone || found.way == Way::Stream {
             self.former = Some(SavedSession { state: SessionState::Gone, ..found });
             return;
         }

@@ -128,3 +128,32 @@ fn another_command_waits_for_the_end_of_the_running_turn() {
     host.finish_turn(TurnOutcome::Succeeded);
     host.run(3600);
 }
+
+/// However the settings change meanwhile, a command's turn ends when its process does, and nobody is kicked beside it.
+#[test]
+fn a_commands_turn_outlives_every_change_of_the_way() {
+    let no = || Reach::No("pull".into());
+    for ways in [
+        [Reach::Session, Reach::Exec],
+        [Reach::Session, no()],
+        [no(), Reach::Session],
+        [no(), Reach::Exec],
+        [Reach::Exec, Reach::Session],
+    ] {
+        let mut host = Host::new(Policy::default(), [queued("a")]);
+        assert!(host.turn.is_some());
+        for way in ways.clone() {
+            reload(&mut host, way, Some("fresh"), |_| ());
+            host.add(queued("b"));
+            host.boundary(Boundary::UserKick);
+            host.run(60);
+        }
+        reload(&mut host, Reach::Exec, Some("last"), |_| ());
+        host.boundary(Boundary::UserKick);
+        host.run(60);
+        assert_eq!(host.kicks.len(), 1, "{ways:?}");
+        host.finish_turn(TurnOutcome::Succeeded);
+        host.run(60);
+        assert_eq!((host.kicks.len(), host.session()), (2, "last".to_owned()), "{ways:?}");
+    }
+}
