@@ -105,6 +105,17 @@ fn a_stamp_that_failed_is_tried_again_ever_more_seldom_and_said_once() {
 }
 
 #[test]
+fn an_edit_of_what_could_not_be_stamped_has_it_tried_at_once() {
+    let mut host = unstamped();
+    let now = host.now;
+    host.engine.step(Event::StampFailed { id: id("a"), why: "no space left".into() }, now);
+    let edited = crate::domain::sample::sealed(host.ticket("a"), "edited");
+    let entries = vec![(edited.path.clone(), crate::domain::backlog::Entry::Ticket(edited))];
+    let read = Event::FilesRead { entries, full: false };
+    assert_eq!(wanted(&mut host.engine, read, now + TimeDelta::seconds(1)), [false]);
+}
+
+#[test]
 fn what_comes_to_light_later_is_in_the_inbox_once_and_explained() {
     let mut host = unstamped();
     let (now, from) = (host.now, host.records.len());
