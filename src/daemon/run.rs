@@ -155,11 +155,20 @@ impl Hints {
             Message::Paths(more) => self.paths.extend(more),
             Message::Everything(why) => {
                 self.everything = true;
-                self.why = self.why.take().or(why);
+                self.why = both(self.why.take(), why);
             }
             Message::Git => self.git = true,
             other => return Some(other),
         }
         None
+    }
+}
+
+/// Reasons that came together; of very many the first are enough.
+fn both(known: Option<String>, more: Option<String>) -> Option<String> {
+    const MOST: usize = 400;
+    match (known, more) {
+        (Some(known), Some(more)) if known.len() < MOST && !known.contains(&more) => Some(format!("{known}; {more}")),
+        (known, more) => known.or(more),
     }
 }
