@@ -132,12 +132,19 @@ fn another_ticket_folder_is_taken_by_a_fresh_start_in_the_same_process() {
     let pid = stage.json("status")["pid"].clone();
     let text = stage.bench.read(CONFIG);
     stage.bench.write(CONFIG, &format!("{text}\n[tickets]\nroot = \"backlog\"\n"));
-    let ids = |stage: &Stage| {
-        stage.yoi("list --json").json()["tickets"].as_array().map(|t| t.len() == 1 && t[0]["id"] == "b")
-    };
-    until("the other folder", BOUND, || (ids(&stage) == Some(true)).then_some(()), || stage.story());
-    until("a daemon", BOUND, || (stage.json("status")["running"] == true).then_some(()), || stage.story());
-    assert_eq!(stage.json("status")["pid"], pid);
+    // Who asks in the very moment of the fresh start is told that the daemon ended.
+    let answer = |line: &str| Some(stage.yoi(line)).filter(|answer| answer.code == 0).map(|answer| answer.json());
+    let there = |list: serde_json::Value| list["tickets"].as_array().is_some_and(|t| t.len() == 1 && t[0]["id"] == "b");
+    until(
+        "the other folder",
+        BOUND,
+        || answer("list --json").filter(|list| there(list.clone())),
+        || stage.bench.read("daemon.log"),
+    );
+    let running = |status: &serde_json::Value| status["running"] == true;
+    let status =
+        until("a daemon", BOUND, || answer("status --json").filter(running), || stage.bench.read("daemon.log"));
+    assert_eq!(status["pid"], pid);
     assert_eq!(stage.nth_turn(1).items(), ["b"]);
 }
 
