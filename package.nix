@@ -25,8 +25,9 @@ rustPlatform.buildRustPackage {
         ./src
         # Carried in the binary, for `yoi demo`.
         ./tickets-example
-        # Cargo.toml names it, so it has to be there even where no test is built.
+        # Cargo.toml names them, so they have to be there even where no test and no bench is built.
         ./tests/main.rs
+        ./benches
       ]
       ++ lib.optionals runTests [
         ./tests
@@ -40,8 +41,12 @@ rustPlatform.buildRustPackage {
   nativeBuildInputs = [ makeWrapper ];
   doCheck = runTests;
   nativeCheckInputs = [ git ];
-  # Everything but documentation tests, which need rustdoc; `.ci/run` has them.
-  cargoTestFlags = [ "--all-targets" ];
+  # Neither documentation tests, which need rustdoc (`.ci/run` has them), nor benches, which measure.
+  cargoTestFlags = [
+    "--lib"
+    "--bins"
+    "--tests"
+  ];
 
   # yoi runs git: this one, whatever else is on the user's PATH.
   postInstall = ''
