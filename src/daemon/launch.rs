@@ -27,7 +27,7 @@ impl Host {
 
     /// Hands the kick over to a supervisor. From then on it is the turn's, whatever becomes of this daemon.
     fn start_turn(&mut self, kick: &Kick) -> Result<(), TurnOutcome> {
-        let Some(command) = self.command.clone() else {
+        let Some(command) = self.settings.command.clone() else {
             return Err(TurnOutcome::NotDelivered("no Orchestrator command is configured".into()));
         };
         let file = self

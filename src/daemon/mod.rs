@@ -123,7 +123,6 @@ pub struct About {
 pub struct Host {
     engine: Engine,
     ports: Ports,
-    command: Option<Command>,
     inbox: Receiver<Message>,
     mail: Sender<Message>,
     /// Messages taken from the inbox while something else was being done.

@@ -45,18 +45,18 @@ impl Host {
             }
         };
         self.settings_trouble = None;
-        let before = std::mem::replace(&mut self.settings, settings.clone());
-        let is_new = |setting: &&(String, String)| !before.listed.contains(setting);
+        let is_new = |setting: &&(String, String)| !self.settings.listed.contains(setting);
         let changed: Vec<String> = settings.listed.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
         if changed.iter().any(|key| FOUNDATIONS.iter().any(|section| key.starts_with(section))) {
+            // Until then the ones before stay in force, all of them.
             let _ = self.mail.send(Message::Stop(Stop::Reopen));
             return Ok(changed);
         }
+        let before = std::mem::replace(&mut self.settings, settings.clone());
         if changed.is_empty() && before.reach == settings.reach {
             return Ok(changed);
         }
         let session = self.is_another_way(&before).then(|| (self.sessions)());
-        self.command = settings.command;
         let (policy, reach) = (settings.policy, settings.reach);
         self.tell(Event::Reloaded(Box::new(Reload { policy, reach, session, changed: changed.clone() })));
         Ok(changed)

@@ -128,7 +128,6 @@ impl Host {
         Self {
             engine: Engine::new(now),
             ports,
-            command: beginning.settings.command.clone(),
             settings: beginning.settings,
             reread: beginning.reread,
             sessions: beginning.sessions,

@@ -7,6 +7,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::adapters::processes::proc_files::pids;
+
 /// The files that processes have open: device and inode.
 #[derive(Clone, Debug, Default)]
 pub struct Openness {
@@ -16,15 +18,9 @@ pub struct Openness {
 impl Openness {
     /// Looks through all processes but this one; those of other people cannot be looked into.
     pub fn now() -> Self {
-        let own = std::process::id().to_string();
         let mut open = BTreeSet::new();
-        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let name = process.file_name();
-            let is_other = name != *own && name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
-            if !is_other {
-                continue;
-            }
-            for descriptor in fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten() {
+        for pid in pids().filter(|pid| *pid != std::process::id()) {
+            for descriptor in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
                 if let Ok(metadata) = fs::metadata(descriptor.path())
                     && metadata.is_file()
                 {

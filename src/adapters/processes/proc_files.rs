@@ -39,11 +39,15 @@ impl Stat {
     }
 }
 
+/// Every process of this machine that this one may see.
+pub(in crate::adapters) fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// Every process of the group, ended ones too: pid and start time.
 pub(in crate::adapters) fn members(group: u32) -> Vec<(u32, Stat)> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid| Stat::of(pid).ok().filter(|stat| stat.group == group).map(|stat| (pid, stat))).collect()
+    pids().filter_map(|pid| Stat::of(pid).ok().filter(|stat| stat.group == group).map(|stat| (pid, stat))).collect()
 }
 
 /// This machine, since it was last started.

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::output::Output;
+use crate::adapters::processes::proc_files::pids;
 
 /// How long until it is looked again who has the log open, at first and at last: the look goes through all processes.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -39,9 +40,7 @@ pub(super) fn linger(mut log: Output) {
 fn is_open_elsewhere(file: &File) -> bool {
     let own = PathBuf::from("/proc/self/fd").join(file.as_raw_fd().to_string());
     let Ok(name) = fs::read_link(own) else { return false };
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| *pid != std::process::id()).any(|pid| has_open(pid, &name))
+    pids().filter(|pid| *pid != std::process::id()).any(|pid| has_open(pid, &name))
 }
 
 fn has_open(pid: u32, name: &Path) -> bool {
