@@ -56,8 +56,10 @@ pub fn delay(_place: &str) {}
 pub mod hook {
     use std::cell::RefCell;
 
+    type Act = Box<dyn FnMut()>;
+
     thread_local! {
-        static WANTED: RefCell<Option<(&'static str, Box<dyn FnMut()>)>> = const { RefCell::new(None) };
+        static WANTED: RefCell<Option<(&'static str, Act)>> = const { RefCell::new(None) };
     }
 
     /// Does this whenever this thread comes to that place, from now on.

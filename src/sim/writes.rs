@@ -161,12 +161,12 @@ impl World {
             Phase::None => {}
             Phase::Check(ours) => {
                 let Some(there) = self.disk.read(&write.path).cloned() else { return Went::Gone };
-                if self.is_expected(write, &there) {
+                if is_expected(write, &there) {
                     write.phase = Phase::Exchange(ours);
                 } else if self.waits_for(write, &there) {
                     return Went::Waits;
                 } else {
-                    self.came_out(write, CameOut::NotPut(there));
+                    self.came_out(write, &CameOut::NotPut(there));
                 }
             }
             Phase::Exchange(ours) => {
@@ -182,27 +182,23 @@ impl World {
             }
             Phase::Look(name, came_out) => {
                 let text = self.disk.text(came_out).to_vec();
-                if self.is_expected(write, &text) {
+                if is_expected(write, &text) {
                     self.settle(&write.path, &name);
                     write.follows = None;
-                    self.came_out(write, CameOut::Expected);
+                    self.came_out(write, &CameOut::Expected);
                 } else if self.waits_for(write, &text) {
                     return Went::Waits;
                 } else {
                     write.follows = Some(name);
-                    self.came_out(write, CameOut::Other(text));
+                    self.came_out(write, &CameOut::Other(text));
                 }
             }
         }
         Went::On
     }
 
-    fn is_expected(&self, write: &Write, text: &[u8]) -> bool {
-        write.exchange.as_ref().is_some_and(|exchange| exchange.expected() == text)
-    }
-
-    fn came_out(&mut self, write: &mut Write, came_out: CameOut) {
-        if came_out != CameOut::Expected {
+    fn came_out(&mut self, write: &mut Write, came_out: &CameOut) {
+        if *came_out != CameOut::Expected {
             let how = if matches!(came_out, CameOut::NotPut(_)) { "before" } else { "during" };
             self.say(|| format!("write {}: somebody wrote {how} the exchange", write.number));
         }
@@ -286,4 +282,8 @@ impl World {
             Err(_) => None,
         }
     }
+}
+
+fn is_expected(write: &Write, text: &[u8]) -> bool {
+    write.exchange.as_ref().is_some_and(|exchange| exchange.expected() == text)
 }

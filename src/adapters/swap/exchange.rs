@@ -8,7 +8,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Access, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
@@ -72,7 +72,7 @@ impl<'p> Place<'p> {
             Ok(()) => {
                 fault::delay("after-exchange");
                 let path = temporary.into_temp_path().keep().map_err(|kept| kept.error)?;
-                self.came_out(name, path, expected).map_err(|error| self.kept_in(&error))
+                self.came_out(name, &path, expected).map_err(|error| self.kept_in(&error))
             }
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 let renamed = self.rename(temporary, expected);
@@ -132,11 +132,11 @@ impl<'p> Place<'p> {
         rustix::fs::renameat_with(CWD, other, CWD, self.path, RenameFlags::EXCHANGE)
     }
 
-    fn came_out(&mut self, name: String, path: PathBuf, expected: &[u8]) -> io::Result<CameOut> {
-        let (mut theirs, mut look) = Look::at(&path)?;
+    fn came_out(&mut self, name: String, path: &Path, expected: &[u8]) -> io::Result<CameOut> {
+        let (mut theirs, mut look) = Look::at(path)?;
         if theirs != expected {
-            settled(&path, files::read_whole, |text| text == expected)?;
-            (theirs, look) = Look::at(&path)?;
+            settled(path, files::read_whole, |text| text == expected)?;
+            (theirs, look) = Look::at(path)?;
         }
         self.journal.came_out(&name, look);
         if theirs == expected {

@@ -14,11 +14,7 @@ fn play(first: &str, saves: &[&str]) -> (String, Result<Swapped, Failure<Infalli
     let mut out = Vec::new();
     let mut saves = saves.iter();
     let mut exchange = Exchange::begin(file.clone());
-    loop {
-        let put = match exchange.next(&mut |_| Ok(vec![Change::text("state", "queued")])) {
-            Step::Put(text) => text,
-            Step::End => break,
-        };
+    while let Step::Put(put) = exchange.next(&mut |_| Ok(vec![Change::text("state", "queued")])) {
         if let Some(text) = saves.next() {
             file = text.as_bytes().to_vec();
         }
