@@ -33,6 +33,7 @@ pub(super) enum Happening {
     Turn(u64),
     PodEnds(PodId),
     FolderBack,
+    Cleaned,
 }
 
 /// Everything.
@@ -185,6 +186,7 @@ impl World {
             Happening::Turn(number) => self.turn_step(number),
             Happening::PodEnds(id) => self.pod_ends(id),
             Happening::FolderBack => self.folder_back(),
+            Happening::Cleaned => self.clean(),
         }
         self.judge();
         true
