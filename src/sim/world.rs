@@ -36,6 +36,7 @@ pub(super) enum Happening {
     Turn(u64),
     PodEnds(PodId),
     FolderBack,
+    Cleaned,
 }
 
 /// Everything.
@@ -192,6 +193,7 @@ impl World {
             Happening::PodEnds(id) => self.pod_ends(id),
             Happening::Look(path) => self.look(path),
             Happening::FolderBack => self.folder_back(),
+            Happening::Cleaned => self.clean(),
         }
         self.judge();
         true

@@ -14,6 +14,7 @@ mod polite;
 mod scripts;
 mod seen;
 mod sessions;
+mod silence;
 mod starts;
 mod verify;
 mod walk;
