@@ -13,7 +13,7 @@ use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::listing::{Listed, listed, view};
+use crate::api::listing::{Lines, Listed, listed, view};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::domain::classify::clock;
@@ -43,9 +43,10 @@ impl App {
         show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if let Some(mut client) = self.client()? {
-            let view: ListView = client.call_for(&Request::List(request.clone()))?;
-            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
-            return show(&tickets, &view.errors);
+            let brief = ListRequest { brief: true, ..request.clone() };
+            let answer: Lines<'_> = client.call_for(&Request::List(brief))?;
+            let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
+            return show(&tickets, &answer.errors);
         }
         // The process ends with this: to give back the memory of each ticket takes longer than to print it.
         let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);

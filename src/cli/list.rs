@@ -36,7 +36,7 @@ pub struct Arguments {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let json = arguments.json;
     let Arguments { state, class, label, all, .. } = arguments;
-    let request = ListRequest { state, class, label, all };
+    let request = ListRequest { state, class, label, all, brief: false };
     let app = context.open()?;
     if json {
         output::json(&app.list_view(&request)?)?;

@@ -14,7 +14,7 @@ use super::keys::KeyMap;
 use super::plain::Plain;
 use super::timestamp;
 use crate::domain::ticket::{
-    self, Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp,
+    self, Apart, Diagnostic, Digest, OrphanStatus, Priority, Seldom, Stamps, State, Ticket, TicketId, Timestamp,
 };
 
 /// What a file in the ticket folder is.
@@ -76,23 +76,27 @@ fn ticket(
         priority: reader.priority(),
         labels: reader.list("labels"),
         stamps: reader.stamps(),
-        orphan_status: reader.orphan_status(),
         depends_on: reader.ids("depends_on"),
+        repo: reader.text("repo"),
+        seldom: Apart::default(),
+        content,
+        meaning,
+    };
+    let mut seldom = Seldom {
+        orphan_status: reader.orphan_status(),
         conflicts_with: reader.ids("conflicts_with"),
         touches: reader.list("touches"),
         human_gate: reader.human_gate(),
-        repo: reader.text("repo"),
         requires: reader.list("requires"),
         parent: reader.text("parent").map(TicketId::new),
         children: reader.ids("children"),
         github: reader.text("github"),
         pr: reader.text("pr"),
         problems: Vec::new(),
-        content,
-        meaning,
     };
     reader.problems.sort();
-    said.problems = reader.problems;
+    seldom.problems = reader.problems;
+    said.seldom = seldom.into();
     said.into()
 }
 

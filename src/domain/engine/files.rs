@@ -1,6 +1,6 @@
-//! When a noticed file is read: at once, then again for what follows within 150 ms, at the latest after 1 s; a file
-//! that became unreadable, empty or absent is looked at twice before it is believed (DESIGN.md 2.2; editors save in
-//! several steps).
+//! When a noticed file is read: at once, then again for what follows, the sooner the longer it had been quiet before; a
+//! file that became unreadable, empty or absent is looked at twice before it is believed (DESIGN.md 2.2; editors save
+//! in several steps).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,10 @@ use super::{Actor, Effect, Engine, RecordKind};
 use crate::domain::backlog::Entry;
 use crate::domain::ticket::Timestamp;
 
-/// Notices of one path this soon after a read are joined.
+/// What is noticed of a path just after it was read waits for the next notice so long: a save in several steps, a checkout
+/// that takes a file away and makes it anew. From then on twice as long each time.
+const JOIN_FIRST: TimeDelta = TimeDelta::milliseconds(5);
+/// At most so long; and what is noticed this long after a read is read at once again.
 const JOIN: TimeDelta = TimeDelta::milliseconds(150);
 /// However many notices follow, a read is not put off longer than this.
 const JOIN_MOST: TimeDelta = TimeDelta::seconds(1);
@@ -24,8 +27,16 @@ const MANY: usize = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cooling {
     pub(super) read_at: Timestamp,
+    /// How long the next notice waits for others.
+    pub(super) join: TimeDelta,
     pub(super) noticed_at: Option<Timestamp>,
     pub(super) due: Option<Timestamp>,
+}
+
+impl Cooling {
+    fn since(read_at: Timestamp, join: TimeDelta) -> Self {
+        Self { read_at, join, noticed_at: None, due: None }
+    }
 }
 
 /// Which paths were read lately, which are to be read when, which are doubted.
@@ -37,9 +48,9 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// We wrote or read this path ourselves just now.
-    pub(super) fn read_by_us(&mut self, path: &Path, now: Timestamp) {
-        self.cooling.insert(path.to_owned(), Cooling { read_at: now, noticed_at: None, due: None });
+    /// We wrote this path ourselves just now: all that is noticed of that is one look.
+    pub(super) fn written_by_us(&mut self, path: &Path, now: Timestamp) {
+        self.cooling.insert(path.to_owned(), Cooling::since(now, JOIN));
         self.doubted.remove(path);
     }
 
@@ -47,11 +58,11 @@ impl Files {
     fn notice(&mut self, path: PathBuf, now: Timestamp) -> Option<PathBuf> {
         let Some(known) = self.cooling.get_mut(&path).filter(|known| now - known.read_at < JOIN || known.due.is_some())
         else {
-            self.cooling.insert(path.clone(), Cooling { read_at: now, noticed_at: None, due: None });
+            self.cooling.insert(path.clone(), Cooling::since(now, JOIN_FIRST));
             return Some(path);
         };
         let first = *known.noticed_at.get_or_insert(now);
-        known.due = Some((now + JOIN).min(first + JOIN_MOST));
+        known.due = Some((now + known.join).min(first + JOIN_MOST));
         None
     }
 
@@ -62,8 +73,7 @@ impl Files {
         if again <= now {
             return false;
         }
-        let known =
-            self.cooling.entry(path.to_owned()).or_insert(Cooling { read_at: now, noticed_at: None, due: None });
+        let known = self.cooling.entry(path.to_owned()).or_insert(Cooling::since(now, JOIN_FIRST));
         known.due = Some(known.due.map_or(again, |due| due.min(again)));
         true
     }
@@ -74,7 +84,7 @@ impl Files {
         self.cooling.retain(|path, known| match known.due {
             Some(at) if at <= now => {
                 due.push(path.clone());
-                *known = Cooling { read_at: now, noticed_at: None, due: None };
+                *known = Cooling::since(now, (known.join * 2).min(JOIN));
                 true
             }
             Some(_) => true,
@@ -163,7 +173,7 @@ impl Engine {
 
     fn differs(&self, path: &Path, entry: &Entry) -> bool {
         match self.backlog.at(path) {
-            Some(known) => known != entry,
+            Some(known) => known != *entry,
             None => !matches!(entry, Entry::Absent | Entry::NotATicket),
         }
     }
