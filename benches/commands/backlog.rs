@@ -109,6 +109,7 @@ impl Backlog {
         fs::create_dir_all(work.join(".yoi"))?;
         fs::create_dir_all(backlog.folder.path().join("home"))?;
         fs::write(work.join(".yoi/config.toml"), "")?;
+        fs::write(backlog.folder.path().join("home/.gitconfig"), "[user]\n\tname = Ana\n")?;
         // Without git there is no repository, and everything works.
         let _ = Command::new("git").args(["init", "--quiet"]).arg(&work).stdout(Stdio::null()).status();
         let mut chance = Chance(1);
@@ -167,6 +168,11 @@ impl Backlog {
             self.git(&["checkout", "-q", "left"])?;
         }
         Ok(())
+    }
+
+    /// Takes back whatever was changed since.
+    pub fn as_committed(&self) -> Result<(), String> {
+        self.git(&["reset", "-q", "--hard"])
     }
 
     /// Checks out one side.

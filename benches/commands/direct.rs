@@ -27,7 +27,7 @@ pub fn rg(backlog: &Backlog) -> Command {
 
 /// Whatever reads all tickets.
 pub fn lists(place: &Place, options: &Options, summary: &mut Summary) {
-    let Place { backlog, layout, name, rounds } = place;
+    let Place { backlog, layout, name, rounds, .. } = place;
     let output = backlog.work().join(".yoi/output");
     let into_file = &|mut command: Command| {
         command.stdout(File::create(&output).map_or_else(|_| Stdio::null(), Stdio::from));

@@ -17,7 +17,7 @@ mod summary;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use backlog::{Backlog, Layout};
+use backlog::{Backlog, Layout, MOST, NEAR};
 use resident::Fallible;
 use summary::Summary;
 
@@ -41,6 +41,8 @@ struct Place {
     /// As tables name it.
     name: String,
     rounds: usize,
+    /// Whether git tracks the tickets, and has branches to check out.
+    tracked: Result<(), String>,
 }
 
 fn options() -> Options {
@@ -75,7 +77,10 @@ fn main() -> Fallible<()> {
         for layout in [Layout::Flat, Layout::Folders] {
             let file = if layout == Layout::Flat { "<id>.md" } else { "<id>/item.md" };
             let name = format!("{size}, `{file}`");
-            places.push(Place { backlog: Backlog::new(size, layout)?, layout, name, rounds });
+            let backlog = Backlog::new(size, layout)?;
+            let tracked =
+                if size == MOST { backlog.branches(&[NEAR, MOST]) } else { Err("too many, or too few".into()) };
+            places.push(Place { backlog, layout, name, rounds, tracked });
         }
     }
     for place in &places {

@@ -75,11 +75,11 @@ fn start(place: &Place, yoi: &Path, summary: &mut Summary) -> Fallible<()> {
 
 fn bursts(place: &Place, daemon: Resident<'_>, yoi: &Path, summary: &mut Summary) -> Fallible<()> {
     let backlog = &place.backlog;
-    if let Err(why) = backlog.branches(&[NEAR, MOST]) {
+    if let Err(why) = place.tracked.clone().and_then(|()| backlog.as_committed()) {
         summary.row("P6", "checkout", &place.name, format!("not measured: {why}"), "");
         return Ok(());
     }
-    // Until it has come to rest after the commits.
+    // Until it has come to rest after that.
     thread::sleep(Duration::from_secs(2));
     for (number, rounds, target) in [(NEAR, 10, "30 ms"), (MOST, 6, "100 ms")] {
         let settled = burst::checkouts(backlog, &daemon, number, rounds)?;

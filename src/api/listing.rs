@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::failure::Failure;
 use super::present;
@@ -81,14 +81,34 @@ pub fn lines<'a>(request: &ListRequest, host: &'a Host) -> Result<Lines<'a>, Fai
     Ok(Lines { version: VERSION, lines: tickets.into_iter().map(Listed::line).collect(), errors })
 }
 
-/// Either as JSON text, made at once: a long list as values in between takes many times its own memory.
-pub fn text(request: &ListRequest, host: &Host) -> Result<String, Failure> {
-    let text = if request.brief {
-        serde_json::to_string(&lines(request, host)?)
-    } else {
-        serde_json::to_string(&view(request, host)?)
-    };
-    text.map_err(|error| Failure::failed(format!("JSON: {error}")))
+/// The full view, each ticket's made when it is its turn: all of them at once take many times the room of their text.
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u32,
+    daemon: bool,
+    #[serde(serialize_with = "in_turn")]
+    tickets: (Vec<&'a Ticket>, &'a Engine, Timestamp),
+    errors: Vec<FaultView>,
+}
+
+fn in_turn<S: Serializer>(
+    (tickets, engine, now): &(Vec<&Ticket>, &Engine, Timestamp),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tickets.iter().map(|ticket| present::ticket(&engine.row(ticket, *now))))
+}
+
+/// Either as JSON text; for people with line breaks.
+pub fn text(request: &ListRequest, host: &Host, pretty: bool) -> Result<String, Failure> {
+    let failed = |error| Failure::failed(format!("JSON: {error}"));
+    if request.brief {
+        return serde_json::to_string(&lines(request, host)?).map_err(failed);
+    }
+    let (engine, now) = (host.engine(), host.now());
+    let tickets = (chosen(request, engine, now)?, engine, now);
+    let errors = engine.backlog().faults().into_iter().map(present::fault).collect();
+    let written = Written { version: VERSION, daemon: host.resident(), tickets, errors };
+    if pretty { serde_json::to_string_pretty(&written) } else { serde_json::to_string(&written) }.map_err(failed)
 }
 
 fn chosen<'a>(request: &ListRequest, engine: &'a Engine, now: Timestamp) -> Result<Vec<&'a Ticket>, Failure> {

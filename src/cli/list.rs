@@ -39,7 +39,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let request = ListRequest { state, class, label, all, brief: false };
     let app = context.open()?;
     if json {
-        output::json(&app.list_view(&request)?)?;
+        output::print(&app.list_json(&request)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     app.list(&request, |tickets, errors| {

@@ -186,9 +186,7 @@ impl Backlog {
     /// A backlog of these files.
     pub fn of(entries: impl IntoIterator<Item = (PathBuf, Entry)>) -> Self {
         let there = entries.into_iter().filter(|(_, entry)| entry.id().is_some());
-        // Of one path named twice the last counts.
-        let mut files = BTreeSet::new();
-        there.for_each(|(path, entry)| drop(files.replace(Filed::new(path, entry))));
+        let files: BTreeSet<_> = there.map(|(path, entry)| Filed::new(path, entry)).collect();
         let mut by_id: Vec<_> = files.iter().filter_map(|filed| Some((filed.id()?, filed))).collect();
         by_id.sort_by_key(|(id, _)| *id);
         let alike = by_id.chunk_by(|(a, _), (b, _)| a == b);

@@ -178,11 +178,16 @@ impl Reader<'_> {
             let message = format!("`{key}` holds {} where a text is expected; it is left out", item.text);
             self.problem(&item, message);
         }
-        texts.into_iter().map(|text| text.text).collect()
+        let mut texts: Vec<_> = texts.into_iter().map(|text| text.text).collect();
+        // It may lie in the room of what it was made of, and is kept as long as the ticket.
+        texts.shrink_to_fit();
+        texts
     }
 
     fn ids(&mut self, key: &str) -> Vec<TicketId> {
-        self.list(key).into_iter().map(TicketId::new).collect()
+        let mut ids: Vec<_> = self.list(key).into_iter().map(TicketId::new).collect();
+        ids.shrink_to_fit();
+        ids
     }
 
     fn stamps(&mut self) -> Stamps {
