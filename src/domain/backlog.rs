@@ -169,7 +169,7 @@ enum Named {
     /// One file, which can be read.
     Ticket(Ticket),
     /// One that cannot, or several.
-    Files(Box<BTreeSet<PathBuf>>),
+    Files(BTreeSet<PathBuf>),
 }
 
 impl Named {
@@ -178,7 +178,7 @@ impl Named {
             Named::Ticket(ticket) => (Some(&ticket.path), None),
             Named::Files(paths) => (None, Some(paths)),
         };
-        ticket.into_iter().chain(files.into_iter().flat_map(|files| files.iter()))
+        ticket.into_iter().chain(files.into_iter().flatten())
     }
 }
 
@@ -193,7 +193,7 @@ impl Backlog {
         let ids = alike.filter_map(|alike| {
             let named = match alike {
                 [(_, Filed::Ticket(ticket))] => Named::Ticket(ticket.clone()),
-                several => Named::Files(Box::new(several.iter().map(|(_, filed)| filed.path().to_owned()).collect())),
+                several => Named::Files(several.iter().map(|(_, filed)| filed.path().to_owned()).collect()),
             };
             Some((alike.first()?.0.clone(), named))
         });
@@ -269,7 +269,7 @@ impl Backlog {
         let mut faults = Vec::new();
         for id in &self.faulty {
             let Some(Named::Files(paths)) = self.ids.get(id) else { continue };
-            for path in paths.iter() {
+            for path in paths {
                 let error = match self.at(path) {
                     Some(Entry::Unreadable { error, .. }) => error,
                     _ => doubled(id, path, paths),
@@ -320,7 +320,7 @@ impl Backlog {
                 return;
             }
             (1, Some(Entry::Ticket(ticket))) => Named::Ticket(ticket),
-            _ => Named::Files(Box::new(paths)),
+            _ => Named::Files(paths),
         };
         if matches!(named, Named::Files(_)) {
             self.faulty.insert(id.clone());

@@ -13,8 +13,6 @@ use super::layout::ITEM;
 
 /// File systems on which each folder has two links of its own and one of every folder in it: magic number (statfs(2)).
 const COUNTING: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
-/// Its own name and its `.`: nothing below names it as `..`.
-const NO_FOLDER_BELOW: u64 = 2;
 
 /// Tells such folders below one ticket folder.
 pub(super) struct Leaves {
@@ -37,7 +35,8 @@ impl Leaves {
         let device = self.device?;
         let found = statat(&from, folder, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
-        if !is_folder || found.st_dev != device || u64::from(found.st_nlink) != NO_FOLDER_BELOW {
+        // Its own name and its `.`: nothing below names it as `..`.
+        if !is_folder || found.st_dev != device || found.st_nlink != 2 {
             return None;
         }
         let item = statat(&from, folder.join(ITEM), AtFlags::empty()).ok()?;
