@@ -22,7 +22,7 @@ pub(super) struct Known {
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
-        self.files.read_by_us(&path, now);
+        self.files.written_by_us(&path, now);
         if *by == Actor::Daemon {
             self.waits_no_more(&path);
             self.unstamped.remove(&ticket.id);
