@@ -34,7 +34,7 @@ use crate::domain::engine::RunningTurn;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
-use crate::ports::{Entry, MainWorktree, Notices, Tickets};
+use crate::ports::{Entry, MainWorktree, Tickets};
 use crate::text::keys::KeyMap;
 
 /// One workspace, opened.
@@ -106,7 +106,7 @@ impl App {
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
         let mut host = self.host(request)?;
-        host.set_about(self.about(None));
+        host.set_about(self.about());
         let answer = api::handle(request.clone(), &mut host);
         host.look_once_more();
         answer
@@ -220,12 +220,12 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
+    fn about(&self) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),
             socket: self.socket.clone(),
-            watcher,
+            ..About::default()
         }
     }
 

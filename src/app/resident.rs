@@ -1,7 +1,7 @@
 //! Runs the daemon of a workspace in this process.
 
 use std::fs;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -20,7 +20,8 @@ use crate::adapters::runs::own_program;
 use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::config;
-use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
+use crate::daemon::{About, Beginning, Command, Host, Message, Ports, Stop};
+use crate::http::door::Door;
 use crate::http::server;
 use crate::ports::{MainWorktree, Wake};
 
@@ -31,8 +32,8 @@ const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
 const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 impl App {
-    /// Runs the daemon until it is told to stop.
-    pub fn run_daemon(&self, detached: bool) -> Result<(), Failure> {
+    /// Runs the daemon until it is told to stop. One that starts anew holds its lock already.
+    pub fn run_daemon(&self, detached: bool, lock: Option<DaemonLock>) -> Result<(), Failure> {
         let failed = |what: &str, error: io::Error| Failure::failed(format!("{what}: {error}"));
         if detached {
             // A failure means that there is no session to leave.
@@ -41,11 +42,17 @@ impl App {
         self.workspace
             .create_state_dir()
             .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
-        let lock = Arc::new(self.take_lock()?);
+        let lock = Arc::new(lock.map_or_else(|| self.take_lock(), Ok)?);
         start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
         let watcher = Arc::new(self.watch_tickets(mail.clone()));
-        let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
+        let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let door = Arc::new(Door::new(self.socket.clone(), descriptors));
+        let about = About {
+            watcher: Some(Arc::<Watching>::clone(&watcher)),
+            door: Some(Arc::<Door>::clone(&door)),
+            ..self.about()
+        };
         let ports = self.resident_ports(mail.clone())?;
         let last_good = Arc::new(Mutex::new(self.config_text.clone()));
         let mut host = Host::daemon(self.beginning(&last_good), ports, self.history(), (mail.clone(), inbox), about)
@@ -61,6 +68,7 @@ impl App {
             look: Arc::default(),
             mail: mail.clone(),
             measure: self.measure(&watcher),
+            door,
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
@@ -80,8 +88,7 @@ impl App {
         tracing::info!(?why, "the daemon ends");
         runtime.shutdown_background();
         drop(watcher);
-        drop(lock);
-        if why == Stop::Reopen { self.run_anew(detached, &taken(&last_good)) } else { Ok(()) }
+        if why == Stop::Reopen { self.run_anew(detached, &lock, &taken(&last_good)) } else { Ok(()) }
     }
 
     fn watch_tickets(&self, mail: mpsc::Sender<Message>) -> Watching {
@@ -132,15 +139,13 @@ impl App {
         }
     }
 
-    /// This program again in this very process, on everything anew. Whoever takes the lock in between is as good.
-    /// The last good settings go along, for whatever stands in the file by then.
-    fn run_anew(&self, detached: bool, last_good: &[u8]) -> Result<(), Failure> {
+    /// This program again in this very process, on everything anew. It holds its lock all the while, and nobody who asks
+    /// meanwhile finds that no daemon runs. The last good settings go along, for whatever stands in the file by then.
+    fn run_anew(&self, detached: bool, lock: &DaemonLock, last_good: &[u8]) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
-        let mut settings = tempfile::tempfile_in(&self.workspace.state_dir).map_err(failed)?;
-        settings.write_all(last_good).and_then(|()| settings.rewind()).map_err(failed)?;
         let mut command = std::process::Command::new(own_program());
         command.arg0("yoi").args(["daemon", "--anew"]).args(detached.then_some("--detached"));
-        command.arg(&self.workspace.root).stdin(settings);
+        command.arg(&self.workspace.root).stdin(lock.to_hand_over(last_good).map_err(failed)?);
         Err(failed(command.exec()))
     }
 
@@ -216,13 +221,15 @@ struct Own {
     look: Arc<Notify>,
     mail: mpsc::Sender<Message>,
     measure: server::Measure,
+    door: Arc<Door>,
 }
 
 impl Own {
     /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
     async fn listen(self, socket: std::path::PathBuf) {
         let bound = || self.files.watch(&socket);
-        if let Err(error) = server::serve(&socket, self.mail.clone(), self.measure, &self.look, bound).await {
+        let means = (self.measure, self.door);
+        if let Err(error) = server::serve(&socket, self.mail.clone(), means, &self.look, bound).await {
             tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
             let _ = self.mail.send(Message::Stop(Stop::Asked));
         }

@@ -6,6 +6,7 @@ mod attack;
 mod boundaries;
 mod checkouts;
 mod clocks;
+mod connections;
 mod editors;
 mod exits;
 mod faults;
