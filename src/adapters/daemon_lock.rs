@@ -42,8 +42,7 @@ pub struct DaemonLock {
 impl DaemonLock {
     /// Takes the lock, or says who has it. The file is made where it is missing (mode 0600).
     pub fn acquire(path: &Path) -> Result<Self, NotAcquired> {
-        let failed =
-            |error: io::Error| NotAcquired::Io(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+        let failed = |error: io::Error| NotAcquired::Io(files::named(path, &error));
         let began = Instant::now();
         loop {
             let mut file = open(path).map_err(failed)?;
@@ -66,7 +65,7 @@ impl DaemonLock {
     /// This very lock as the standard input of the program that takes this process over, with a text for it. Nobody else
     /// can have it in between: it belongs to the open file.
     pub fn to_hand_over(&self, text: &[u8]) -> io::Result<File> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        let named = |error: io::Error| files::named(&self.path, &error);
         let mut file = self.file.try_clone().map_err(named)?;
         let whole = [format!("{}\n", std::process::id()).as_bytes(), text].concat();
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(&whole)).map_err(named)?;

@@ -26,7 +26,7 @@ use rustix::process::Signal;
 use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
-use super::files::{is_own_folder, own_folder};
+use super::files::{is_own_folder, named, own_folder};
 use super::processes::SystemProcesses;
 use super::state_files::UNFINISHED;
 use super::state_folder::plain;
@@ -91,8 +91,10 @@ fn take_lock(files: &RunFiles) -> io::Result<File> {
     let lock = files.open_lock()?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("a run of this name goes on")),
-        Err(TryLockError::Error(error)) => Err(error),
+        Err(TryLockError::WouldBlock) => {
+            Err(named(&files.lock_path(), &io::Error::other("a run of this name goes on")))
+        }
+        Err(TryLockError::Error(error)) => Err(named(&files.lock_path(), &error)),
     }
 }
 
@@ -119,8 +121,7 @@ impl Runs for RunFolder {
                 let _ = child.wait();
             }
         })?;
-        own_folder(&self.folder)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.folder.display())))?;
+        own_folder(&self.folder)?;
         let lock = take_lock(&files)?;
         let seen = files.lock_to_watch().ok_or_else(|| io::Error::other("its lock is gone already"))?;
         let child = files.write_order(order).and_then(|()| {

@@ -256,7 +256,7 @@ pub struct HookRequest {
     pub agent: Option<String>,
     /// Its process.
     pub pid: Option<u32>,
-    /// With `rate-limited`, in seconds.
+    /// With `rate-limited`, or a turn that failed by one, in seconds.
     pub retry_after: Option<u64>,
     /// The reporting session.
     pub session: Option<String>,

@@ -1,6 +1,8 @@
 //! The Orchestrator as a session that registers itself: attaching, its reports and what they are answered with, beginning
 //! anew, reading kicks as lines (DESIGN.md 4, 5.1).
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::failure::Failure;
@@ -24,7 +26,11 @@ pub(super) fn contact(name: &str, request: &HookRequest) -> Option<Contact> {
         "idle" => Contact::Stopped { takes, first: request.first, background: request.background },
         "turn-failed" => {
             let why = request.reason.clone().unwrap_or_else(|| "reported as failed".into());
-            Contact::Failed { why, rate_limited: request.rate_limited, jitter: 0 }
+            if request.rate_limited {
+                Contact::Limited { why, wait: request.retry_after.map(Duration::from_secs) }
+            } else {
+                Contact::Failed { why, jitter: 0 }
+            }
         }
         "interrupted" => Contact::Interrupted,
         "active" => Contact::Active { own: true },

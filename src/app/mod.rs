@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapters::environment::Environment;
+use crate::adapters::files::named;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};
@@ -162,7 +163,7 @@ impl App {
             return Failure::failed(format!("{}: there is no ticket folder", folder.display()))
                 .hint("`yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?");
         }
-        Failure::failed(format!("{}: {error}", folder.display()))
+        Failure::failed(named(&folder, error).to_string())
             .hint("is [tickets] root in .yoi/config.toml the right folder?")
     }
 

@@ -39,9 +39,7 @@ impl App {
             // A failure means that there is no session to leave.
             let _ = rustix::process::setsid();
         }
-        self.workspace
-            .create_state_dir()
-            .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
+        self.workspace.create_state_dir().map_err(|error| Failure::failed(error.to_string()))?;
         let lock = Arc::new(lock.map_or_else(|| self.take_lock(), Ok)?);
         start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
@@ -53,7 +51,7 @@ impl App {
             door: Some(Arc::<Door>::clone(&door)),
             ..self.about()
         };
-        let ports = self.resident_ports(mail.clone())?;
+        let ports = self.resident_ports(mail.clone(), &lock)?;
         let last_good = Arc::new(Mutex::new(self.config_text.clone()));
         let mut host = Host::daemon(self.beginning(&last_good), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
@@ -122,12 +120,12 @@ impl App {
         }
     }
 
-    fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
+    fn resident_ports(&self, mail: mpsc::Sender<Message>, lock: &Arc<DaemonLock>) -> Result<Ports, Failure> {
         let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
         let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
         // One loop does everything: what another process holds is not waited for long, but refused, and tried again.
         let tickets = Arc::new(self.tickets().comparing().patience(LOCK_PATIENCE));
-        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE));
+        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE).held_by(Arc::clone(lock)));
         Ok(Ports { tickets, state, worktree: Arc::new(worktree), ..self.ports()? })
     }
 
@@ -142,8 +140,12 @@ impl App {
     /// This program again in this very process, on everything anew. It holds its lock all the while, and nobody who asks
     /// meanwhile finds that no daemon runs. The last good settings go along, for whatever stands in the file by then.
     fn run_anew(&self, detached: bool, lock: &DaemonLock, last_good: &[u8]) -> Result<(), Failure> {
-        let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
-        let mut command = std::process::Command::new(own_program());
+        let program = own_program();
+        let failed = |error: io::Error| {
+            let message = format!("{}: this program could not be started anew: {error}", program.display());
+            Failure::failed(message).hint("start the daemon with `yoi up`")
+        };
+        let mut command = std::process::Command::new(&program);
         command.arg0("yoi").args(["daemon", "--anew"]).args(detached.then_some("--detached"));
         command.arg(&self.workspace.root).stdin(lock.to_hand_over(last_good).map_err(failed)?);
         Err(failed(command.exec()))
@@ -242,7 +244,12 @@ impl Own {
             self.look.notify_one();
             self.files.wait();
         }
-        tracing::error!(path = %path.display(), "the lock file was replaced; this daemon ends");
+        let gone = match (path.exists(), path.parent().is_some_and(std::path::Path::exists)) {
+            (true, _) => "another one lies there",
+            (false, true) => "it was removed",
+            (false, false) => "its folder is not there: the workspace was moved, or removed",
+        };
+        tracing::error!(path = %path.display(), %gone, "the lock file was replaced; this daemon ends");
         let _ = self.mail.send(Message::Stop(Stop::LockLost));
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
-use crate::adapters::files::{self, Text};
+use crate::adapters::files::{self, Text, named};
 use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::{Failure, FailureKind};
 use crate::api::request::Request;
@@ -95,7 +95,7 @@ impl App {
     }
 
     fn spawn(&self) -> Result<Child, Failure> {
-        let failed = |what: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", what.display()));
+        let failed = |what: &Path, error: std::io::Error| Failure::failed(named(what, &error).to_string());
         self.workspace.create_state_dir().map_err(|error| failed(&self.workspace.state_dir, error))?;
         let log = self.state.log();
         RotatingLog::set_aside(&log, rotating_log::LARGEST);

@@ -19,6 +19,8 @@ use crate::api::request::{HookRequest, Request};
 use crate::api::view::HookView;
 use crate::app::App;
 use crate::domain::classify::ORCHESTRATOR;
+use crate::domain::rate_limit::named_wait;
+use crate::domain::ticket::Timestamp;
 use crate::text::agent_hook::{self, AgentHook, Moment};
 
 /// How long the agent may be kept waiting.
@@ -62,7 +64,7 @@ fn report(
     // Read first, whatever comes of it: an agent that writes into a closed pipe might take that for a failure.
     let hook = agent_hook::read(&input(arguments)?)?;
     let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
-    let request = request(&hook, arguments, role, pod);
+    let request = request(&hook, arguments, (role, pod), app.now());
     let answer = call(&app, request)?;
     let list = answer.list.as_deref().and_then(|list| hook.answer(list));
     Ok(list.map(|value| value.to_string()))
@@ -82,7 +84,12 @@ fn call(app: &App, request: HookRequest) -> Result<HookView, String> {
     output::view(answer).map_err(|failure| failure.message)
 }
 
-fn request(hook: &AgentHook, arguments: &Arguments, role: Option<String>, pod: Option<String>) -> HookRequest {
+fn request(
+    hook: &AgentHook,
+    arguments: &Arguments,
+    (role, pod): (Option<String>, Option<String>),
+    now: Timestamp,
+) -> HookRequest {
     let mut request = HookRequest {
         event: event(&hook.moment).into(),
         // The hook's own JSON is about this very session; a variable may have been handed down from another one.
@@ -103,8 +110,10 @@ fn request(hook: &AgentHook, arguments: &Arguments, role: Option<String>, pod: O
         Moment::Stopped { continued, background, .. } => {
             (request.first, request.background) = (!continued, *background);
         }
-        Moment::Failed { why, rate_limited } => {
-            (request.reason, request.rate_limited) = (Some(why.clone()), *rate_limited);
+        Moment::Failed { why, rate_limit } => {
+            (request.reason, request.rate_limited) = (Some(why.clone()), rate_limit.is_some());
+            let wait = rate_limit.as_ref().and_then(|said| named_wait(said, now));
+            request.retry_after = wait.map(|wait| wait.as_secs());
         }
         _ => {}
     }

@@ -26,8 +26,9 @@ pub struct Context {
 impl Context {
     /// Reads the environment.
     pub fn new(directory: Option<PathBuf>) -> Result<Self, Failure> {
-        let environment =
-            Environment::read().map_err(|error| Failure::failed(format!("the current folder: {error}")))?;
+        let environment = Environment::read().map_err(|error| {
+            Failure::failed(format!("the current folder: {error}")).hint("go to a folder that is there, or use -C DIR")
+        })?;
         Ok(Self { environment, directory })
     }
 

@@ -17,6 +17,7 @@ mod hooks;
 mod idle;
 mod long_queue;
 mod messages;
+mod mounts;
 mod offered_again;
 mod operation;
 mod restart;

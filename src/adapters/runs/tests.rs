@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::adapters::runs::files::Started;
 use crate::domain::facts::ProcessIdentity;
-use crate::domain::rate_limit::RateLimitSigns;
+use crate::domain::rate_limit::{RateLimit, RateLimitSigns};
 use crate::domain::sample::at;
 use crate::ports::runs::{End, How, Sign};
 use crate::ports::{Launch, Processes};
@@ -109,7 +109,11 @@ fn a_held_lock_is_a_run_whatever_became_of_its_files() {
 #[test]
 fn what_is_held_by_nobody_has_ended_never_began_or_is_nothing() {
     let bench = Bench::new();
-    let end = End { how: How::Exited(3), at: at(7), rate_limited: Some(Duration::from_mins(1)) };
+    let end = End {
+        how: How::Exited(3),
+        at: at(7),
+        rate_limited: Some(RateLimit { wait: Duration::from_mins(1), named: true }),
+    };
     bench.ordered("s-1", 1).write_end(&end).unwrap();
     bench.ordered("s-2", 2);
     let killed = bench.ordered("s-3", 3);
@@ -174,7 +178,7 @@ fn a_supervisor_that_cannot_be_started_leaves_nothing() {
     bench.ordered("s-1", 7);
     let _lock = bench.held("s-1");
     let error = bench.runs.start(&order("s-1", 1), Box::new(|_| ())).unwrap_err().to_string();
-    assert_eq!(error, "a run of this name goes on");
+    assert!(error.ends_with("runs/s-1.lock: a run of this name goes on"), "{error}");
     assert_eq!(bench.files("s-1").order().unwrap().unwrap(), order("s-1", 7));
 }
 

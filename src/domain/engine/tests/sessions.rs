@@ -13,9 +13,9 @@ use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::sample::{id, queued, ticket};
 use crate::domain::ticket::{State, Ticket};
 
-const START: Contact = Contact::Started { resumed: false, takes: true };
+pub(super) const START: Contact = Contact::Started { resumed: false, takes: true };
 const RESUME: Contact = Contact::Started { resumed: true, takes: true };
-const PROMPT: Contact = Contact::Prompted { takes: true };
+pub(super) const PROMPT: Contact = Contact::Prompted { takes: true };
 const TOOL: Contact = Contact::Active { own: true };
 /// A stop, and the one that follows where the agent was made to go on.
 const STOP: Contact = Contact::Stopped { takes: true, first: true, background: false };
@@ -35,7 +35,7 @@ fn report(name: &str, pid: u32) -> SessionReport {
 }
 
 /// A workspace whose Orchestrator registers itself; nobody has yet.
-fn host(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Host {
+pub(super) fn host(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Host {
     let mut host = Host::unstarted(policy, tickets);
     host.start(Reach::Session, true);
     host.run(1);
@@ -43,7 +43,7 @@ fn host(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Host {
 }
 
 /// What the contact of session `s` is answered with, as ids; time passes after it.
-fn contact(host: &mut Host, contact: Contact) -> String {
+pub(super) fn contact(host: &mut Host, contact: Contact) -> String {
     let answer = says(host, report("s", 1), contact);
     host.run(3);
     answer
@@ -63,7 +63,7 @@ fn taken(host: &mut Host) -> String {
     kicks.iter().flat_map(|k| &k.items).map(|i| i.id.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-fn pending(host: &Host) -> bool {
+pub(super) fn pending(host: &Host) -> bool {
     host.engine.session.as_ref().is_some_and(|session| session.pending.is_some())
 }
 
@@ -275,29 +275,6 @@ fn a_stop_told_twice_judges_one_turn() {
     host.run(5);
     assert_eq!(contact(&mut host, AGAIN), "");
     assert!(host.engine.ledger.seen.contains(&id("a")));
-}
-
-#[test]
-fn failures_back_off_and_a_rate_limit_is_waited_for() {
-    let failed = |rate_limited| Contact::Failed { why: "the API".into(), rate_limited, jitter: 0 };
-    let mut host = host(Policy::default(), [ticket("a", State::Ready)]);
-    contact(&mut host, START);
-    contact(&mut host, PROMPT);
-    host.queue("a");
-    contact(&mut host, failed(false));
-    assert_eq!(host.decisions(0).last().unwrap(), "backing_off");
-    assert_eq!(contact(&mut host, PROMPT), "", "not before the wait is over");
-    contact(&mut host, Contact::Interrupted);
-    assert_eq!(host.saved.failures, 1, "an interruption is neither a failure nor a success");
-    host.run(10);
-    assert!(pending(&host), "the end of the wait is a boundary");
-    assert_eq!(contact(&mut host, PROMPT), "a");
-    contact(&mut host, failed(true));
-    assert_eq!(host.saved.failures, 2);
-    host.run(14 * 60);
-    assert!(!pending(&host));
-    host.run(2 * 60);
-    assert!(pending(&host));
 }
 
 #[test]
