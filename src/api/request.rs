@@ -148,6 +148,11 @@ pub enum Request {
     },
     /// A lifecycle report of an agent or a panel.
     Hook(HookRequest),
+    /// The list that a hook was answered with is printed, to its end.
+    Printed {
+        /// The kick's name.
+        kick: String,
+    },
     /// This session becomes the Orchestrator's.
     Attach(SessionRequest),
     /// The Orchestrator's session begins anew.
@@ -266,6 +271,8 @@ pub struct HookRequest {
     pub pod: Option<String>,
     /// The answer can carry a list.
     pub takes_list: bool,
+    /// Whoever asks says when the list is printed (`printed`); one of which that is not said is not handed over.
+    pub confirms: bool,
     /// With `idle`: the agent says that it was not made to go on since the last prompt.
     pub first: bool,
     /// With `idle`: tasks of its own go on in the background.

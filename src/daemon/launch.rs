@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::io;
 
+use serde_json::json;
+
 use super::{History, Host, Message, Ports};
 use crate::adapters::fault;
-use crate::domain::engine::{EndedTurn, Event, Kick, KickId, RecordKind, RunningTurn, TurnOutcome};
+use crate::domain::engine::{EndedTurn, Event, Kick, KickId, Record, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::worklist;
 use crate::ports::runs::{End, Found, How, OnSign, Order, Sign, Standing};
 use crate::ports::{Launch, Query};
@@ -66,6 +68,10 @@ impl Host {
     pub(super) fn turn_shown(&mut self, kick: KickId, sign: Sign) {
         match sign {
             Sign::Started(process) => self.tell(Event::TurnStarted { kick, process }),
+            Sign::Hangs(what) => {
+                let (at, what) = (self.now(), format!("the turn of kick {}: {what}", kick.0));
+                self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data: json!({"what": what}) });
+            }
             Sign::Ended(end) => self.turn_over(&kick, &end),
         }
     }

@@ -139,6 +139,8 @@ pub struct Host {
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
     /// The list that the contact in hand is answered with.
     handed_over: Option<Kick>,
+    /// The list that a hook was answered with and has not printed yet, and until when it may.
+    unprinted: Option<(KickId, Timestamp)>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
     /// When to look again at what writes displaced.

@@ -141,6 +141,7 @@ impl Host {
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
             handed_over: None,
+            unprinted: None,
             stream: None,
             review_at: None,
             registers: Registers::default(),

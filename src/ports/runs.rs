@@ -84,6 +84,8 @@ pub struct End {
 pub enum Sign {
     /// The program runs as this process, the leader of a group of its own. Need not come.
     Started(ProcessIdentity),
+    /// Its supervisor does not let it go, and what is done about that; in words.
+    Hangs(String),
     /// It has ended. Comes once, and last.
     Ended(End),
 }

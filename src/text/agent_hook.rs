@@ -95,6 +95,41 @@ pub fn read(bytes: &[u8]) -> Result<AgentHook, String> {
     Ok(AgentHook { session, moment })
 }
 
+/// What an agent whose hooks are none of these says of itself, beside the event's name (`yoi hook idle -`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// Its session.
+    pub session: Option<String>,
+    /// It was made to go on since the last prompt.
+    pub continued: bool,
+    /// Tasks of its own go on in the background.
+    pub background: bool,
+    /// Why the turn failed.
+    pub reason: Option<String>,
+    /// In seconds.
+    pub retry_after: Option<u64>,
+    /// A sub-agent's, and not the session's.
+    pub beside: bool,
+}
+
+/// Reads them, by the names that they have in the agents' own hooks; every other field is passed over.
+pub fn fields(bytes: &[u8]) -> Result<Fields, String> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("no hook JSON: {error}"))?;
+    let object = value.as_object().ok_or("no hook JSON: it is no object")?;
+    let session = ["session_id", "thread-id", "session"].into_iter().find_map(|name| object.get(name)?.as_str());
+    if session.is_some_and(|id| !is_id(id)) {
+        return Err("no hook JSON: a session id of letters, digits, `-`, `_`, `.` and `:` is needed".into());
+    }
+    Ok(Fields {
+        session: session.map(str::to_owned),
+        continued: is_true(object.get("stop_hook_active")),
+        background: goes_on(object.get("background_tasks")),
+        reason: ["reason", "error"].into_iter().find_map(|name| object.get(name)?.as_str()).map(str::to_owned),
+        retry_after: object.get("retry_after").and_then(Value::as_u64),
+        beside: object.get("agent_id").is_some_and(|id| !id.is_null()),
+    })
+}
+
 /// Whether a text can be a session's id: it is shown, compared, and part of a kick's name.
 pub fn is_id(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
@@ -211,6 +246,27 @@ mod tests {
 
     fn stopped(continued: bool, background: bool) -> Moment {
         Moment::Stopped { continued, background, deaf: false }
+    }
+
+    #[test]
+    fn the_fields_of_any_agent_are_read_by_the_same_names() {
+        let read = |text: &str| fields(text.as_bytes());
+        let all = r#"{"session_id": "s-1", "stop_hook_active": true, "background_tasks": [{"status": "running"}],
+            "reason": "the API", "retry_after": 90, "agent_id": "sub", "more": 1}"#;
+        let expected = Fields {
+            session: Some("s-1".into()),
+            continued: true,
+            background: true,
+            reason: Some("the API".into()),
+            retry_after: Some(90),
+            beside: true,
+        };
+        assert_eq!(read(all), Ok(expected));
+        assert_eq!(read("{}"), Ok(Fields::default()));
+        assert_eq!(read(r#"{"thread-id": "t", "retry_after": "soon"}"#).unwrap().session.as_deref(), Some("t"));
+        for odd in ["", "[]", "{", r#"{"session_id": "a b"}"#] {
+            assert!(read(odd).is_err(), "{odd}");
+        }
     }
 
     #[test]
