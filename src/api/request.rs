@@ -174,6 +174,21 @@ impl Request {
             _ => None,
         }
     }
+
+    /// Whether it only asks: it does no harm if it is carried out after whoever sent it has given up.
+    pub fn only_asks(&self) -> bool {
+        matches!(
+            self,
+            Request::List(_)
+                | Request::Show { .. }
+                | Request::Why { .. }
+                | Request::Status
+                | Request::WorkSet
+                | Request::Pods
+                | Request::Doctor { fix: false, .. }
+                | Request::Kick { dry_run: true, .. }
+        )
+    }
 }
 
 /// Which tickets are wanted.
@@ -188,6 +203,8 @@ pub struct ListRequest {
     pub label: Option<String>,
     /// Closed ones too.
     pub all: bool,
+    /// No more of each than its line.
+    pub brief: bool,
 }
 
 /// One key's change.

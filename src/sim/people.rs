@@ -142,7 +142,7 @@ impl World {
             }
         }
         editor.begun = true;
-        self.say(|| format!("editor {number} begins to save {}", path.display()));
+        self.say(|| format!("editor {number} begins to save {} (file {:?})", path.display(), editor.open));
         self.editors.push(editor);
         self.changed_on_disk(&path);
         self.at(between, Happening::Editor(number));

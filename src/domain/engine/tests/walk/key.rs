@@ -193,6 +193,7 @@ fn moments(key: &mut Key, host: &Host, it: &Ticket) {
     let now = host.now;
     let cooling = host.engine.files.cooling.get(&it.path).filter(|c| c.due.is_some() || now - c.read_at < MOMENT);
     key.ahead(cooling.map(|c| c.read_at + MOMENT), now);
+    key.ahead(cooling.map(|c| now + c.join), now);
     key.ahead(cooling.and_then(|c| c.noticed_at).map(|at| at + TimeDelta::seconds(1)), now);
     key.ahead(cooling.and_then(|c| c.due), now);
     // The entry that a stamp belongs to can have been noticed up to a minute later.
