@@ -2,13 +2,11 @@
 //!
 //! Must not know: how files are read; classes, gates. DESIGN.md 1 and 2.2.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::filed::{Filed, placed};
 use super::indices::Indices;
 use super::ticket::{Diagnostic, Ticket, TicketId};
 
@@ -33,7 +31,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    fn id(&self) -> Option<&TicketId> {
+    pub(super) fn id(&self) -> Option<&TicketId> {
         match self {
             Entry::Ticket(ticket) => Some(&ticket.id),
             Entry::Unreadable { id, .. } => Some(id),
@@ -83,70 +81,6 @@ pub struct Backlog {
     /// The ids that are no single readable ticket's.
     faulty: BTreeSet<TicketId>,
     indices: Indices,
-}
-
-/// A file, by its path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket. Small,
-/// for nearly all are tickets, and of these it holds nothing but the ticket itself.
-#[derive(Clone, Debug)]
-enum Filed {
-    Ticket(Ticket),
-    Other(Box<(PathBuf, Entry)>),
-}
-
-impl Filed {
-    fn new(path: PathBuf, entry: Entry) -> Self {
-        match placed(entry, &path) {
-            Entry::Ticket(ticket) => Self::Ticket(ticket),
-            entry => Self::Other(Box::new((path, entry))),
-        }
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Ticket(ticket) => &ticket.path,
-            Self::Other(other) => &other.0,
-        }
-    }
-
-    fn id(&self) -> Option<&TicketId> {
-        match self {
-            Self::Ticket(ticket) => Some(&ticket.id),
-            Self::Other(other) => other.1.id(),
-        }
-    }
-
-    fn entry(&self) -> Entry {
-        match self {
-            Self::Ticket(ticket) => Entry::Ticket(ticket.clone()),
-            Self::Other(other) => other.1.clone(),
-        }
-    }
-}
-
-impl Borrow<OsStr> for Filed {
-    fn borrow(&self) -> &OsStr {
-        self.path().as_os_str()
-    }
-}
-
-impl PartialEq for Filed {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Filed {}
-
-impl PartialOrd for Filed {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Filed {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.path().as_os_str().cmp(other.path().as_os_str())
-    }
 }
 
 impl PartialEq for Backlog {
@@ -329,16 +263,6 @@ impl Backlog {
         }
         self.ids.insert(id.clone(), named);
     }
-}
-
-/// A ticket lies where its file lies: this is what the index by id goes by.
-fn placed(mut entry: Entry, path: &Path) -> Entry {
-    if let Entry::Ticket(ticket) = &mut entry
-        && ticket.path != path
-    {
-        path.clone_into(&mut ticket.path);
-    }
-    entry
 }
 
 fn doubled(id: &TicketId, path: &Path, paths: &BTreeSet<PathBuf>) -> Diagnostic {

@@ -13,6 +13,7 @@ pub mod edit;
 pub mod engine;
 pub mod explain;
 pub mod facts;
+mod filed;
 pub mod finding;
 pub mod gates;
 pub mod glance;
