@@ -80,6 +80,14 @@ impl World {
         }
     }
 
+    /// What an editor wrote into a file just displaced is seen there at once: it goes into the ticket like any other save.
+    pub(super) fn came_to_light(&mut self, path: &Path, name: &str) {
+        let displaced = self.journal.get(path).into_iter().flatten().find(|displaced| displaced.made.name == name);
+        if let Some(editor) = displaced.and_then(|displaced| displaced.by.clone()) {
+            self.saved(&editor);
+        }
+    }
+
     /// Whether something that others wrote lies in a displaced file, and nothing has become of it yet.
     pub(super) fn is_pending(&self, path: &Path) -> bool {
         self.journal.get(path).into_iter().flatten().any(|displaced| self.is_changed(displaced))

@@ -189,6 +189,7 @@ impl World {
                 } else if self.waits_for(write, &text) {
                     return Went::Waits;
                 } else {
+                    self.came_to_light(&write.path, &name);
                     write.follows = Some(name);
                     self.came_out(write, &CameOut::Other(text));
                 }
