@@ -26,6 +26,28 @@ pub struct Backlog {
     count: usize,
 }
 
+/// One of two branches, between which tickets differ in a label.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Where the backlog begins.
+    Left,
+    /// The other one.
+    Right,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Self {
+        if self == Self::Left { Self::Right } else { Self::Left }
+    }
+
+    /// The labels that are gone once so many tickets of the other side are known.
+    pub fn labels_of(self, number: usize) -> &'static [&'static str] {
+        let labels = if self == Self::Left { &["near-left", "far-left"] } else { &["near-right", "far-right"] };
+        if number > NEAR { labels } else { &labels[..1] }
+    }
+}
+
 /// Numbers that look drawn, the same each time (splitmix64).
 struct Chance(u64);
 
@@ -70,6 +92,11 @@ const VERBS: [&str; 6] = ["Fix", "Add", "Remove", "Document", "Split", "Rename"]
 const NOUNS: [&str; 6] = ["the watcher", "retries: all of them", "the lock", "ticket lists", "exit codes", "the log"];
 const LABELS: [&str; 5] = ["bug", "feature", "docs", "ui", "infra"];
 const PEOPLE: [&str; 3] = ["Ana", "Ben", "Chiyo"];
+/// A smaller checkout is of so many tickets, a larger one of so many.
+pub const NEAR: usize = 1000;
+pub const MOST: usize = 10_000;
+/// So many tickets carry the label `rare`, however many there are.
+const RARE: usize = 40;
 const WORDS: [&str; 12] =
     ["when", "the", "agent", "reads", "a", "ticket", "it", "should", "see", "every", "change", "at once"];
 
@@ -82,6 +109,7 @@ impl Backlog {
         fs::create_dir_all(work.join(".yoi"))?;
         fs::create_dir_all(backlog.folder.path().join("home"))?;
         fs::write(work.join(".yoi/config.toml"), "")?;
+        fs::write(backlog.folder.path().join("home/.gitconfig"), "[user]\n\tname = Ana\n")?;
         // Without git there is no repository, and everything works.
         let _ = Command::new("git").args(["init", "--quiet"]).arg(&work).stdout(Stdio::null()).status();
         let mut chance = Chance(1);
@@ -122,6 +150,49 @@ impl Backlog {
         }
     }
 
+    /// Commits the tickets on a branch `left`, and on a branch for each number that many with the label of the other side
+    /// (`right-1000`). Afterwards `left` is checked out.
+    pub fn branches(&self, numbers: &[usize]) -> Result<(), String> {
+        self.git(&["checkout", "-q", "-b", "left"])?;
+        self.git(&["add", "tickets"])?;
+        self.git(&["commit", "-q", "-m", "left"])?;
+        for number in numbers {
+            self.git(&["checkout", "-q", "-b", &format!("right-{number}")])?;
+            for n in 0..*number {
+                let file = self.file(n);
+                let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+                let text = text.replacen("-left", "-right", 1);
+                fs::write(file, text).map_err(|error| error.to_string())?;
+            }
+            self.git(&["commit", "-q", "-a", "-m", "right"])?;
+            self.git(&["checkout", "-q", "left"])?;
+        }
+        Ok(())
+    }
+
+    /// Takes back whatever was changed since.
+    pub fn as_committed(&self) -> Result<(), String> {
+        self.git(&["reset", "-q", "--hard"])
+    }
+
+    /// Checks out one side.
+    pub fn checkout(&self, side: Side, number: usize) -> Result<(), String> {
+        match side {
+            Side::Left => self.git(&["checkout", "-q", "left"]),
+            Side::Right => self.git(&["checkout", "-q", &format!("right-{number}")]),
+        }
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<(), String> {
+        let mut command = self.command("git");
+        command.args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "gc.auto=0"]).args(arguments);
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("git {} ended with {status}", arguments.join(" "))),
+            Err(error) => Err(format!("git: {error}")),
+        }
+    }
+
     /// A program that runs in the workspace, with nothing of this environment but where programs are found.
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
@@ -145,7 +216,9 @@ fn text(number: usize, chance: &mut Chance) -> String {
     if matches!(state, "queued" | "inprogress" | "done" | "closed") {
         let _ = writeln!(text, "queued_by: {}\nqueued_at: {}", chance.of(&PEOPLE), moment(created + chance.below(900)));
     }
-    let labels: Vec<_> = (0..chance.below(3)).map(|n| LABELS[(number + n) % LABELS.len()]).collect();
+    let mut labels: Vec<_> = (0..chance.below(3)).map(|n| LABELS[(number + n) % LABELS.len()]).collect();
+    labels.extend((number < RARE).then_some("rare"));
+    labels.push(Side::Left.labels_of(MOST)[usize::from(number >= NEAR)]);
     let first = number.saturating_sub(50);
     let depends_on: Vec<_> =
         (0..chance.below(10).saturating_sub(7)).map(|n| Backlog::id(first + n)).filter(|_| number > 2).collect();

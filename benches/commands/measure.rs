@@ -40,7 +40,7 @@ pub fn whole_process(command: &mut Command) -> Result<Duration, String> {
 
 /// Runs all rows once to warm up, then `rounds` times in turns, and prints a Markdown table. The ratio is to the row that
 /// is named so.
-pub fn side_by_side(title: &str, rounds: usize, reference: &str, mut rows: Vec<Row<'_>>) {
+pub fn side_by_side(title: &str, rounds: usize, reference: &str, mut rows: Vec<Row<'_>>) -> Medians {
     for round in 0..=rounds {
         for row in rows.iter_mut().filter(|row| row.failed.is_none()) {
             match (row.run)() {
@@ -63,13 +63,35 @@ pub fn side_by_side(title: &str, rounds: usize, reference: &str, mut rows: Vec<R
             None => println!("| {} | | | |", row.name),
         }
     }
+    Medians(rows.iter_mut().filter_map(|row| Some((row.name.clone(), row.median()?))).collect())
+}
+
+/// What came out, by the rows' names.
+pub struct Medians(Vec<(String, Duration)>);
+
+impl Medians {
+    /// One row's.
+    pub fn of(&self, name: &str) -> Option<Duration> {
+        self.0.iter().find(|(row, _)| row == name).map(|(_, median)| *median)
+    }
+
+    /// How many times the second one's the first is.
+    pub fn ratio(&self, name: &str, reference: &str) -> Option<f64> {
+        Some(self.of(name)?.as_secs_f64() / self.of(reference)?.as_secs_f64())
+    }
+}
+
+/// The median, or the longest where there are too few.
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).or(times.last()).copied().unwrap_or_default()
 }
 
 /// Median and 99th percentile of what was measured one after another.
 pub fn spread(mut times: Vec<Duration>) -> String {
     times.sort();
     let at = |percent: usize| times.get(times.len() * percent / 100).or(times.last()).copied().unwrap_or_default();
-    format!("{} (99th percentile {})", ms(at(50)), ms(at(99)))
+    format!("{} / {}", ms(at(50)), ms(at(99)))
 }
 
 /// In milliseconds, with three digits that say something.

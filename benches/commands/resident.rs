@@ -11,11 +11,13 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use yoi::api::request::{ListRequest, Request};
 use yoi::http::client::Client;
 
 use crate::backlog::Backlog;
-use crate::measure::{ms, spread};
+use crate::measure::spread;
 
 /// What may fail for many reasons, none of which is yoi's speed.
 pub type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -23,6 +25,28 @@ pub type Fallible<T> = Result<T, Box<dyn Error>>;
 /// How long anything may take that is waited for.
 const BOUND: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_micros(200);
+
+/// What a process has done since it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Doings {
+    /// Time on a processor.
+    pub cpu: Duration,
+    /// How often any of its threads was given one.
+    pub wakes: u64,
+    /// Calls that write, to files and pipes.
+    pub writes: u64,
+}
+
+impl Doings {
+    /// What came after that.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            wakes: self.wakes.saturating_sub(before.wakes),
+            writes: self.writes.saturating_sub(before.writes),
+        }
+    }
+}
 
 /// A running daemon, ended at the end.
 pub struct Resident<'b> {
@@ -71,17 +95,56 @@ impl<'b> Resident<'b> {
         (mb(self.of_status("VmRSS:")), mb(self.of_status("VmHWM:")))
     }
 
-    /// CPU time (clock ticks, a hundredth of a second each) and wakes in this much time of rest.
-    pub fn rest(&self, time: Duration) -> (u64, u64) {
-        let ticks = || {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap_or_default();
-            let after_name = stat.rsplit(')').next().unwrap_or_default();
-            after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum::<u64>()
-        };
-        let wakes = || self.of_status("voluntary_ctxt_switches:");
-        let before = (ticks(), wakes());
-        thread::sleep(time);
-        (ticks() - before.0, wakes() - before.1)
+    /// What of it is its own, and no part of a file that is mapped, in MB.
+    pub fn own_memory(&self) -> f64 {
+        f64::from(u32::try_from(self.of_status("RssAnon:")).unwrap_or(u32::MAX)) / 1024.0
+    }
+
+    /// What it has done so far.
+    pub fn doings(&self) -> Doings {
+        let of = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.process.id())).unwrap_or_default();
+        let schedules = fs::read_dir(format!("/proc/{}/task", self.process.id())).into_iter().flatten().flatten();
+        let mut doings = Doings::default();
+        // Nanoseconds on a processor, nanoseconds waited for one, how often it was given one.
+        for task in schedules {
+            let line = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+            let numbers: Vec<u64> = line.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+            doings.cpu += Duration::from_nanos(numbers.first().copied().unwrap_or_default());
+            doings.wakes += numbers.get(2).copied().unwrap_or_default();
+        }
+        let io = of("io");
+        let line = io.lines().find_map(|line| line.strip_prefix("syscw: "));
+        doings.writes = line.and_then(|number| number.parse().ok()).unwrap_or_default();
+        doings
+    }
+
+    /// Stops it where it stands, or lets it go on.
+    pub fn suspend(&self, suspended: bool) {
+        let signal = if suspended { Signal::STOP } else { Signal::CONT };
+        let process = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
+        let _ = process.map(|process| kill_process(process, signal));
+    }
+
+    /// Waits until no ticket carries any of these labels; how long after that moment.
+    pub fn settled(&self, labels: &[&str], since: Instant) -> Fallible<Duration> {
+        let mut client = self.client()?;
+        for label in labels {
+            let label = Some((*label).to_owned());
+            let left = Request::List(ListRequest { all: true, label, ..ListRequest::default() });
+            while !client.call(&left)?["tickets"].as_array().is_some_and(Vec::is_empty) {
+                if since.elapsed() > BOUND {
+                    return Err("the daemon does not come to know what was checked out".into());
+                }
+                thread::sleep(PAUSE);
+            }
+        }
+        Ok(since.elapsed())
+    }
+
+    /// All tickets, as it knows them.
+    pub fn tickets(&self) -> Fallible<Value> {
+        let all = Request::List(ListRequest { all: true, ..ListRequest::default() });
+        Ok(self.client()?.call(&all)?["tickets"].take())
     }
 
     /// How long after a save by rename, and one in place, the daemon shows the new text; told to a person.
@@ -89,7 +152,7 @@ impl<'b> Resident<'b> {
         let mut client = self.client()?;
         let mut times = Vec::new();
         for round in 0..rounds {
-            // Another file each time: yoi joins notices of one file within 150 ms.
+            // Another file each time: notices of one file are joined.
             let number = round * 37 % self.backlog.count();
             let marker = format!("saved {by_rename} {round}");
             self.save(number, &marker, by_rename)?;
@@ -112,25 +175,6 @@ impl<'b> Resident<'b> {
             fs::rename(beside, file)
         } else {
             fs::write(file, text)
-        }
-    }
-
-    /// How long after the end of so many saves in a row all of them are known.
-    pub fn burst(&self, number: usize) -> Fallible<String> {
-        let mut client = self.client()?;
-        let marker = format!("burst {number}");
-        for n in 0..number {
-            self.save(n, &marker, true)?;
-        }
-        let begun = Instant::now();
-        let list = Request::List(ListRequest { all: true, ..ListRequest::default() });
-        loop {
-            let answer = client.call(&list)?;
-            let tickets = answer["tickets"].as_array();
-            let known = tickets.into_iter().flatten().filter(|ticket| ticket["repo"] == marker.as_str()).count();
-            if known >= number || begun.elapsed() > BOUND {
-                return Ok(format!("{} (a look takes part of it)", ms(begun.elapsed())));
-            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Fault points: places where a test can have this process killed as by `kill -9`, to see that nothing is lost there.
-//! They are in debug builds only.
+//! Fault points: places where a test can have this process killed as by `kill -9`, to see that nothing is lost there, and
+//! places where it can be held for a moment, so that others come in between. They are in debug builds only.
 //!
 //! Must not know: what happens at a place.
 
@@ -31,3 +31,47 @@ pub fn point(place: &str, what: &str) {
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub fn point(_place: &str, _what: &str) {}
+
+/// `YOI_DELAY=PLACE:MILLISECONDS` holds the process at this place each time; several are parted by commas.
+#[cfg(debug_assertions)]
+pub fn delay(place: &str) {
+    #[cfg(test)]
+    hook::at(place);
+    let Ok(wanted) = std::env::var("YOI_DELAY") else { return };
+    for wanted in wanted.split(',') {
+        let for_this_place = wanted.split_once(':').filter(|(wanted, _)| *wanted == place);
+        if let Some(milliseconds) = for_this_place.and_then(|(_, milliseconds)| milliseconds.parse().ok()) {
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        }
+    }
+}
+
+/// Nothing: this is a release build.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub fn delay(_place: &str) {}
+
+/// What a unit test does at a place, in its own thread.
+#[cfg(test)]
+pub mod hook {
+    use std::cell::RefCell;
+
+    type Act = Box<dyn FnMut()>;
+
+    thread_local! {
+        static WANTED: RefCell<Option<(&'static str, Act)>> = const { RefCell::new(None) };
+    }
+
+    /// Does this whenever this thread comes to that place, from now on.
+    pub fn set(place: &'static str, act: impl FnMut() + 'static) {
+        WANTED.with_borrow_mut(|wanted| *wanted = Some((place, Box::new(act))));
+    }
+
+    pub(super) fn at(place: &str) {
+        WANTED.with_borrow_mut(|wanted| {
+            if let Some((_, act)) = wanted.as_mut().filter(|(wanted, _)| *wanted == place) {
+                act();
+            }
+        });
+    }
+}

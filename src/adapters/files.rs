@@ -47,7 +47,7 @@ fn read_open(mut file: File) -> io::Result<(Vec<u8>, Metadata)> {
     Ok((bytes, metadata))
 }
 
-/// All bytes of a regular file, however many: for a text that will be put back, and must not come back shorter.
+/// All bytes of a regular file, however many: for a text that will stand in the file again, and must not be shorter then.
 pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     if !file.metadata()?.is_file() {

@@ -5,11 +5,12 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use git2::{FileMode, Repository, Status, StatusEntry, StatusOptions};
+use git2::{FileMode, ObjectType, Repository, Status, StatusEntry, StatusOptions, Tree};
 
 use super::git_program::{self, GitError};
 use crate::domain::facts::Dirty;
@@ -55,7 +56,16 @@ impl GitWorktree {
     fn changed_by_library(&self) -> Result<Option<Changed>, git2::Error> {
         let repository = Repository::discover(&self.root)?;
         let Some(top) = repository.workdir().map(Path::to_path_buf) else { return Ok(None) };
+        let parts = self.parts_that_count(&repository, &top)?;
+        if parts.is_empty() {
+            return Ok(Some(Changed { paths: Vec::new() }));
+        }
         let mut options = StatusOptions::new();
+        // Each file of what is asked for is looked at: not thousands of tickets that do not count.
+        options.disable_pathspec_match(true);
+        for part in parts {
+            options.pathspec(part);
+        }
         // Without the flag it would take the user's index lock for itself, to note which files it found unchanged.
         options.include_untracked(false).include_ignored(false).include_unreadable(true).update_index(false);
         let statuses = repository.statuses(Some(&mut options))?;
@@ -74,6 +84,68 @@ impl GitWorktree {
         // Two letters and a blank before each path.
         let paths = listed.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..)).map(path_of);
         Ok(Changed { paths: paths.filter(|path| !self.is_excluded(&top.join(path))).collect() })
+    }
+
+    /// Files and folders that git tracks, relative to the top, and that hold nothing but what counts: all of that is in
+    /// one of them.
+    fn parts_that_count(&self, repository: &Repository, top: &Path) -> Result<BTreeSet<Vec<u8>>, git2::Error> {
+        let mut parts = BTreeSet::new();
+        let mut last = Vec::new();
+        for entry in repository.index()?.iter() {
+            // In order: what lies below what was just met is no news.
+            if !last.is_empty() && entry.path.starts_with(&last) {
+                continue;
+            }
+            let (part, counts) = self.part(top, &entry.path);
+            last = [part, b"/"].concat();
+            if counts {
+                parts.insert(part.to_vec());
+            }
+        }
+        // What the index has no more; of a branch without a commit there is nothing.
+        if let Ok(tree) = repository.head().and_then(|head| head.peel_to_tree()) {
+            self.add_parts(repository, top, (&tree, b""), &mut parts)?;
+        }
+        Ok(parts)
+    }
+
+    /// The shortest beginning of a path that holds only what counts, or only what does not; and which of it.
+    fn part<'p>(&self, top: &Path, path: &'p [u8]) -> (&'p [u8], bool) {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        for end in ends.chain([path.len()]) {
+            let place = top.join(path_of(&path[..end]));
+            if self.is_excluded(&place) {
+                return (&path[..end], false);
+            }
+            if !self.is_around_excluded(&place) {
+                return (&path[..end], true);
+            }
+        }
+        (path, true)
+    }
+
+    fn add_parts(
+        &self,
+        repository: &Repository,
+        top: &Path,
+        (tree, below): (&Tree<'_>, &[u8]),
+        parts: &mut BTreeSet<Vec<u8>>,
+    ) -> Result<(), git2::Error> {
+        for entry in tree {
+            let path = [below, entry.name_bytes()].concat();
+            let place = top.join(path_of(&path));
+            if self.is_around_excluded(&place) && entry.kind() == Some(ObjectType::Tree) {
+                let inside = repository.find_tree(entry.id())?;
+                self.add_parts(repository, top, (&inside, &[path.as_slice(), b"/"].concat()), parts)?;
+            } else if !self.is_excluded(&place) {
+                parts.insert(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_around_excluded(&self, path: &Path) -> bool {
+        self.excluded.iter().any(|folder| folder != path && folder.starts_with(path))
     }
 
     fn is_excluded(&self, path: &Path) -> bool {

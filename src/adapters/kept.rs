@@ -7,6 +7,7 @@
 mod bounds;
 mod leftovers;
 mod lines;
+mod look;
 mod openness;
 mod review;
 
@@ -20,6 +21,7 @@ use super::files::{self, Text};
 use crate::domain::ticket::{Digest, Timestamp};
 use crate::text::lineage::Made;
 
+pub(super) use self::look::{Look, settled};
 pub use self::openness::Openness;
 pub use self::review::{Found, Looking, Reviewed};
 
@@ -41,15 +43,6 @@ pub struct Kept {
     folder: PathBuf,
 }
 
-/// How a text looked when it was last looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    digest: Digest,
-    size: u64,
-    /// In nanoseconds since 1970.
-    written: i128,
-}
-
 /// One exchange, and where what it displaced lies.
 #[derive(Clone, Debug)]
 struct Entry {
@@ -58,6 +51,8 @@ struct Entry {
     beside: PathBuf,
     /// What came out; None: nobody knows whether the exchange was made.
     out: Option<Look>,
+    /// What the text that this exchange is made of was last dealt with as, before it.
+    before: Option<Digest>,
 }
 
 impl Entry {
@@ -124,28 +119,6 @@ impl Kept {
     }
 }
 
-impl Look {
-    /// Reads a text, and says how it looks.
-    pub(super) fn at(path: &Path) -> io::Result<(Vec<u8>, Self)> {
-        // The times first: what is written in between is seen as a change later.
-        let (size, written) = Self::times(path)?;
-        let bytes = files::read_whole(path)?;
-        let look = Self { digest: Digest::of(&bytes), size, written };
-        Ok((bytes, look))
-    }
-
-    /// How a text looks that nobody can look at any more.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self { digest: Digest::of(bytes), size: bytes.len() as u64, written: 0 }
-    }
-
-    fn times(path: &Path) -> io::Result<(u64, i128)> {
-        use std::os::unix::fs::MetadataExt;
-        let metadata = path.symlink_metadata()?;
-        Ok((metadata.size(), i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())))
-    }
-}
-
 /// A name for each file: readable where that is possible, and distinct.
 fn stem(file: &Path) -> String {
     let bytes = file.as_os_str().as_encoded_bytes();
@@ -193,7 +166,7 @@ impl Journal {
                     entry.made.settled = settled;
                 });
             }
-            Line::Void { name } => self.entries.retain(|entry| entry.made.name != name),
+            Line::Void { name } => self.take_out(&name),
             Line::DealtWith { name, digest } => {
                 self.entry(&name, |entry| entry.made.dealt_with = Some(Digest(digest)));
             }
@@ -210,13 +183,14 @@ impl Journal {
     }
 
     fn add(&mut self, made: Made, beside: PathBuf) {
+        let mut before = None;
         if let Some(followed) = made.follows.clone() {
-            self.entry(&followed, |entry| entry.made.dealt_with = Some(made.base));
+            self.entry(&followed, |entry| before = entry.made.dealt_with.replace(made.base));
         }
         if !made.edits.is_empty() && !made.own {
             self.lost = None;
         }
-        self.entries.push(Entry { made, beside, out: None });
+        self.entries.push(Entry { made, beside, out: None, before });
     }
 
     fn entry(&mut self, name: &str, change: impl FnOnce(&mut Entry)) {
@@ -245,21 +219,24 @@ impl Journal {
         let _ = self.append(&Line::out(name, look, settled));
     }
 
-    /// A text of somebody's was saved over by somebody who had perhaps not seen it, because ours was in its place: it is
-    /// kept for good. Returns whether it was there.
-    pub(super) fn doubt(&mut self, name: &str) -> bool {
-        let entry = self.entries.iter().find(|entry| entry.made.name == name).cloned();
-        let Some((path, entry)) = entry.and_then(|entry| Some((self.locate(&entry)?, entry))) else { return false };
-        let why = "it was saved over by somebody who had perhaps not seen it";
-        let found = self.set_aside(&entry, &path, why);
-        self.found.extend(found);
-        true
-    }
-
     /// Notes that an exchange was not made after all.
     pub(super) fn void(&mut self, name: &str) {
         let _ = self.append(&Line::Void { name: name.to_owned() });
-        self.entries.retain(|entry| entry.made.name != name);
+        self.take_out(name);
+    }
+
+    /// What was to be dealt with by an exchange that was not made is not.
+    fn take_out(&mut self, name: &str) {
+        let Some(at) = self.entries.iter().position(|entry| entry.made.name == name) else { return };
+        let entry = self.entries.remove(at);
+        if let Some(followed) = &entry.made.follows {
+            self.entry(followed, |followed| followed.made.dealt_with = entry.before);
+        }
+    }
+
+    /// Whether this is the text that yoi has put in place last.
+    pub(super) fn is_ours(&self, text: &[u8]) -> bool {
+        self.entries.last().is_some_and(|last| last.made.placed == Digest::of(text))
     }
 
     fn append(&mut self, line: &Line) -> io::Result<()> {

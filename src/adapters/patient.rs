@@ -8,7 +8,7 @@
 //! Must not know: git; what the answer is for.
 
 use std::mem;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -73,8 +73,9 @@ impl PatientWorktree {
     }
 }
 
-impl MainWorktree for PatientWorktree {
-    fn dirty(&self) -> Dirty {
+impl PatientWorktree {
+    /// Asks. The answer comes to whoever holds what is returned, or to nobody.
+    fn ask(&self) -> Result<Receiver<Dirty>, Dirty> {
         let (tell, told) = channel();
         let running = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,14 +85,28 @@ impl MainWorktree for PatientWorktree {
         if !running && !self.set_going() {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             (asked.running, asked.waiting) = (false, Vec::new());
-            return Dirty::Failed("no thread could be started to look at the main worktree".into());
+            return Err(Dirty::Failed("no thread could be started to look at the main worktree".into()));
         }
-        if let Ok(answer) = told.recv_timeout(self.patience) {
-            return answer;
+        Ok(told)
+    }
+}
+
+impl MainWorktree for PatientWorktree {
+    fn dirty(&self) -> Dirty {
+        match self.ask().map(|told| told.recv_timeout(self.patience)) {
+            Ok(Ok(answer)) | Err(answer) => return answer,
+            Ok(Err(_)) => {}
         }
         // Until the answer comes nothing is known to have changed; with no answer yet at all nothing may start.
-        let known = self.asked.lock().unwrap_or_else(PoisonError::into_inner).known.clone();
-        known.unwrap_or_else(|| Dirty::Failed("git is still looking at the main worktree".into()))
+        self.newest().unwrap_or_else(|| Dirty::Failed("git is still looking at the main worktree".into()))
+    }
+
+    fn dirty_in_time(&self) -> Option<Dirty> {
+        self.ask().err()
+    }
+
+    fn newest(&self) -> Option<Dirty> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).known.clone()
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
@@ -105,8 +120,6 @@ impl MainWorktree for PatientWorktree {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::Receiver;
-
     use super::*;
 
     /// Answers when it is told what.
@@ -155,6 +168,23 @@ mod tests {
         begun.recv_timeout(LONG).unwrap();
         answer.send(Dirty::Changed(vec!["b".into()])).unwrap();
         assert_eq!(told.recv_timeout(LONG), Ok(Dirty::Changed(vec!["b".into()])), "and one for what came meanwhile");
+    }
+
+    #[test]
+    fn who_does_not_need_it_now_is_told_later_and_what_was_overtaken_is_known() {
+        let ((start, begun), (answer, answers), (tell, told)) = (channel(), channel(), channel());
+        let slow = Slow { begun: start, answers: Mutex::new(answers) };
+        let tell = Mutex::new(tell);
+        let late = move |dirty| tell.lock().unwrap().send(dirty).unwrap();
+        let patient = PatientWorktree::with(Arc::new(slow), late, LONG);
+
+        assert_eq!((patient.dirty_in_time(), patient.newest()), (None, None));
+        begun.recv_timeout(LONG).unwrap();
+        answer.send(Dirty::Changed(vec!["a".into()])).unwrap();
+        answer.send(Dirty::Clean).unwrap();
+        assert_eq!(patient.dirty(), Dirty::Clean, "asked later, it waits for a probe of its own");
+        assert_eq!(told.recv_timeout(LONG), Ok(Dirty::Changed(vec!["a".into()])), "which overtakes what is told");
+        assert_eq!(patient.newest(), Some(Dirty::Clean));
     }
 
     #[test]

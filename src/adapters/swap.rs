@@ -1,8 +1,9 @@
 //! Compare and swap of one file: what was read is exchanged for its edited text, and what comes out is looked at.
 //!
 //! If something else comes out, somebody wrote in between and theirs is the newest text: the edit is decided again and
-//! made on it, unless a key being set changed in it too. Nothing is ever put back blindly, and what was displaced is kept.
-//! DESIGN.md 2.3.
+//! made on it, unless a key being set changed in it too. What was displaced is kept, and is never put back itself: a file
+//! that was out of its place for a moment may be written over by somebody who has read what stood there meanwhile, and so
+//! nothing that others wrote is ever where that could happen. DESIGN.md 2.3.
 //!
 //! Must not know: tickets, workspaces; what an edit means.
 
@@ -14,14 +15,14 @@ use std::time::Duration;
 
 use self::exchange::Place;
 use super::files;
-use super::kept::{Found, Journal};
+use super::kept::{Found, Journal, settled};
 use super::locks::{PATIENCE, lock_directory};
-use crate::text::merge::{CameOut, Clash, Edit, Exchange, Failure, Step, holds_all_lines};
+use crate::text::merge::{CameOut, Clash, Edit, Exchange, Failure, Step};
 
 pub use crate::text::merge::{Decide, Swapped};
 
-/// How often what came out is put back before it is kept beside instead.
-const PUT_BACK: usize = 50;
+/// How often the newest text is put in place before it is kept beside instead.
+const GIVE_BACK: usize = 50;
 
 /// Why an edit did not happen.
 #[derive(Debug)]
@@ -68,7 +69,8 @@ pub fn edit<R>(
     let path = journal.file.clone();
     let folder = folder(&path)?;
     let _lock = lock_directory(folder, patience)?;
-    let text = files::read(&path)?;
+    // Half a text that somebody is just writing in place is not edited.
+    let text = settled(&path, files::read, |text| journal.is_ours(text))?;
     journal.meet(&text, None);
     let mut exchange = Exchange::begin(text);
     let mut place = Place::new(&path, folder, own, journal);
@@ -83,35 +85,20 @@ pub fn edit<R>(
 }
 
 fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decide<'_, R>) -> io::Result<()> {
-    let mut theirs: Option<Vec<u8>> = None;
-    loop {
-        let came_out = match exchange.next(decide) {
-            Step::Put(ours) => {
-                let edit = Edit::made(exchange.newest(), exchange.changes(), &ours);
-                place.put((exchange.newest(), exchange.expected(), &ours), vec![edit])?
-            }
-            Step::PutBack => place.put_back(exchange.newest(), exchange.expected())?,
-            Step::End => return Ok(()),
-        };
-        if let CameOut::Other(newest) = &came_out {
-            // Who saved last had perhaps read our text in between, in which the one before was not yet.
+    while let Step::Put(ours) = exchange.next(decide) {
+        let edit = Edit::made(exchange.newest(), exchange.changes(), &ours);
+        let edits = if edit.changes.is_empty() { Vec::new() } else { vec![edit] };
+        let came_out = place.put((exchange.newest(), exchange.expected(), &ours), edits)?;
+        if let CameOut::Other(newest) | CameOut::NotPut(newest) = &came_out {
             place.meet(newest);
-            let former = theirs.replace(newest.clone());
-            let edited = place.edited_keys();
-            if former.is_some_and(|former| !holds_all_lines(newest, &former, &edited)) {
-                place.doubt_former();
-            }
-        }
-        if came_out == CameOut::Expected {
-            theirs = None;
         }
         exchange.tell(came_out);
     }
+    Ok(())
 }
 
 /// Puts a text that was made of what somebody wrote into the displaced text of the exchange called `name` in the place of
-/// the current one. Returns whether it is there now: not if anything else but the current one came out; then that is put
-/// back.
+/// the current one. Returns whether it is there now: not if anything else but the current one was there.
 pub(super) fn replace(
     journal: &mut Journal,
     name: &str,
@@ -122,23 +109,24 @@ pub(super) fn replace(
     let folder = folder(&path)?;
     let _lock = lock_directory(folder, PATIENCE)?;
     let mut place = Place::new(&path, folder, false, journal).following(name);
-    let mut expected = text.to_vec();
-    let mut came_out = place.put((theirs, current, text), edits);
-    for _ in 0..PUT_BACK {
-        match came_out? {
-            CameOut::Expected if expected == text => {
-                place.put_away();
-                return Ok(true);
-            }
-            CameOut::Expected | CameOut::NotPut(_) => break,
-            CameOut::Other(newest) => {
-                came_out = place.put_back(&newest, &expected);
-                expected = newest;
-            }
-        }
-    }
+    let came_out = place.put((theirs, current, text), edits);
+    let result = match came_out {
+        Ok(CameOut::Other(newest)) => give_back(&mut place, newest, text.to_vec()).map(|()| false),
+        Ok(CameOut::NotPut(_)) => Ok(false),
+        Ok(CameOut::Expected) => Ok(true),
+        Err(error) => Err(error),
+    };
     place.put_away();
-    Ok(false)
+    result
+}
+
+/// Puts the newest text in the place of ours.
+fn give_back(place: &mut Place<'_>, mut newest: Vec<u8>, mut ours: Vec<u8>) -> io::Result<()> {
+    for _ in 0..GIVE_BACK {
+        let CameOut::Other(theirs) = place.put((&newest, &ours, &newest), Vec::new())? else { break };
+        ours = std::mem::replace(&mut newest, theirs);
+    }
+    Ok(())
 }
 
 fn folder(path: &Path) -> io::Result<&Path> {

@@ -5,6 +5,7 @@
 mod editing;
 mod editors;
 mod layout;
+mod leaf;
 mod leftovers;
 mod note;
 mod prints;
@@ -33,6 +34,9 @@ use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Review, Reviewing, Tickets};
 use crate::text::keys::KeyMap;
 use crate::text::read::{Reading, read};
+
+/// From so many changed files on, those are looked through of which something is remembered.
+const MANY: usize = 32;
 
 /// The tickets of one workspace.
 #[derive(Clone, Debug)]
@@ -164,6 +168,10 @@ impl Tickets for TicketFolder {
         }
     }
 
+    fn read_many(&self, paths: &[PathBuf]) -> Vec<(PathBuf, Entry)> {
+        scan::in_parallel(paths.to_vec(), |path| Some((path.clone(), self.read(&path))))
+    }
+
     fn differences(&self) -> io::Result<Differences> {
         match &self.prints {
             Some(prints) => prints.compare(&self.workspace, &self.folder),
@@ -196,7 +204,14 @@ impl Tickets for TicketFolder {
     }
 
     fn review(&self, which: Reviewing<'_>) -> Review {
-        self.review_kept(which)
+        match which {
+            // What is remembered is looked at once, and not looked for once for each of these.
+            Reviewing::Paths(paths) if paths.len() > MANY => {
+                let remembered: Vec<_> = self.kept.files(true).iter().map(|file| self.relative(file)).collect();
+                self.review_kept(Reviewing::Paths(&remembered))
+            }
+            which => self.review_kept(which),
+        }
     }
 
     fn keys(&self) -> &KeyMap {

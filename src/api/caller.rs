@@ -17,7 +17,15 @@ pub fn actor(host: &Host, caller: &Caller) -> Actor {
 
 /// The name that the caller gives, else git's `user.name`.
 pub fn name(host: &Host, caller: &Caller) -> String {
-    caller.name.clone().or_else(|| host.ports().worktree.user_name()).unwrap_or_else(|| "somebody".into())
+    let asked = || {
+        if host.resident() {
+            host.ports().worktree.user_name().unwrap_or_else(|| "somebody".into())
+        } else {
+            // Asked when it began, moments ago.
+            host.engine().editor_name().to_owned()
+        }
+    };
+    caller.name.clone().unwrap_or_else(asked)
 }
 
 /// The name to record: given, else the Orchestrator's role in its session, else the person's.

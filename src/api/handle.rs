@@ -29,6 +29,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         host.obstacle_now();
     }
     match request {
+        Request::List(request) if request.brief => value(&listing::lines(&request, host)?),
         Request::List(request) => value(&listing::view(&request, host)?),
         Request::Show { id, brief } => show(&id, brief, host),
         Request::Why { id } => {

@@ -4,14 +4,16 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize, Serializer};
+
 use super::failure::Failure;
 use super::present;
 use super::request::ListRequest;
-use super::view::{FaultView, ListView, TicketView, VERSION};
+use super::view::{FaultView, ListView, VERSION};
 use crate::daemon::Host;
 use crate::domain::classify::{Class, classify};
 use crate::domain::engine::Engine;
-use crate::domain::ticket::{State, Ticket, Timestamp};
+use crate::domain::ticket::{Diagnostic, State, Ticket, Timestamp};
 
 /// One ticket of a list.
 #[derive(Clone, Copy)]
@@ -19,10 +21,33 @@ pub enum Listed<'a> {
     /// As this process read it.
     Here(&'a Ticket, &'a Engine, Timestamp),
     /// As a daemon answered.
-    There(&'a TicketView),
+    There(&'a Line<'a>),
+}
+
+/// A list as lines: the answer to a brief request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Lines<'a> {
+    version: u32,
+    /// One for each ticket, in the list's order.
+    pub lines: Vec<Line<'a>>,
+    /// Files that are listed as errors.
+    pub errors: Vec<FaultView>,
+}
+
+/// What a list says of one ticket.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Line<'a> {
+    id: Cow<'a, str>,
+    standing: Option<Cow<'a, str>>,
+    priority: Cow<'a, str>,
+    title: Cow<'a, str>,
+    held: Option<Held<'a>>,
+    /// Of a ticket without a known state.
+    problems: Vec<FaultView>,
 }
 
 /// Why a queued ticket does not start, as far as one line says it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Held<'a> {
     /// The Orchestrator lets it wait: for what kind of reason, in which words.
     Waits(Cow<'a, str>, Cow<'a, str>),
@@ -50,10 +75,40 @@ pub fn view(request: &ListRequest, host: &Host) -> Result<ListView, Failure> {
     })
 }
 
-/// The same as JSON text, made at once: a long list as values in between takes many times its own memory.
-pub fn text(request: &ListRequest, host: &Host) -> Result<String, Failure> {
-    let view = view(request, host)?;
-    serde_json::to_string(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
+/// The same as lines.
+pub fn lines<'a>(request: &ListRequest, host: &'a Host) -> Result<Lines<'a>, Failure> {
+    let (tickets, errors) = listed(request, host)?;
+    Ok(Lines { version: VERSION, lines: tickets.into_iter().map(Listed::line).collect(), errors })
+}
+
+/// The full view, each ticket's made when it is its turn: all of them at once take many times the room of their text.
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u32,
+    daemon: bool,
+    #[serde(serialize_with = "in_turn")]
+    tickets: (Vec<&'a Ticket>, &'a Engine, Timestamp),
+    errors: Vec<FaultView>,
+}
+
+fn in_turn<S: Serializer>(
+    (tickets, engine, now): &(Vec<&Ticket>, &Engine, Timestamp),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tickets.iter().map(|ticket| present::ticket(&engine.row(ticket, *now))))
+}
+
+/// Either as JSON text; for people with line breaks.
+pub fn text(request: &ListRequest, host: &Host, pretty: bool) -> Result<String, Failure> {
+    let failed = |error| Failure::failed(format!("JSON: {error}"));
+    if request.brief {
+        return serde_json::to_string(&lines(request, host)?).map_err(failed);
+    }
+    let (engine, now) = (host.engine(), host.now());
+    let tickets = (chosen(request, engine, now)?, engine, now);
+    let errors = engine.backlog().faults().into_iter().map(present::fault).collect();
+    let written = Written { version: VERSION, daemon: host.resident(), tickets, errors };
+    if pretty { serde_json::to_string_pretty(&written) } else { serde_json::to_string(&written) }.map_err(failed)
 }
 
 fn chosen<'a>(request: &ListRequest, engine: &'a Engine, now: Timestamp) -> Result<Vec<&'a Ticket>, Failure> {
@@ -61,9 +116,7 @@ fn chosen<'a>(request: &ListRequest, engine: &'a Engine, now: Timestamp) -> Resu
     let class: Option<Class> = request.class.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
     let hide_closed = !request.all && state.is_none();
     let class_of = |ticket| classify(ticket, engine.work_set(), engine.facts(), now).map(|classified| classified.class);
-    let mut chosen: Vec<_> = engine
-        .backlog()
-        .tickets()
+    let mut chosen: Vec<_> = candidates(engine, state, class)
         .filter(|t| !(hide_closed && t.state == Some(State::Closed)))
         .filter(|t| state.is_none() || t.state == state)
         .filter(|t| request.label.as_deref().is_none_or(|label| t.has_label(label)))
@@ -77,12 +130,38 @@ fn chosen<'a>(request: &ListRequest, engine: &'a Engine, now: Timestamp) -> Resu
     Ok(chosen)
 }
 
+/// Those among which a list of this state, or this class, is; by id.
+fn candidates(engine: &Engine, state: Option<State>, class: Option<Class>) -> Box<dyn Iterator<Item = &Ticket> + '_> {
+    let backlog = engine.backlog();
+    let ids = match (state, class) {
+        (Some(State::Queued), _) | (_, Some(Class::NewQueued | Class::PlannedQueued)) => backlog.queued(),
+        (Some(State::Inprogress), _) | (_, Some(Class::ActiveInprogress | Class::ActionableInprogress)) => {
+            backlog.inprogress()
+        }
+        _ => return Box::new(backlog.tickets()),
+    };
+    Box::new(ids.iter().filter_map(|id| backlog.get(id)))
+}
+
 impl<'a> Listed<'a> {
+    /// All that its line says.
+    fn line(self) -> Line<'a> {
+        let standing = self.standing().map(Cow::Borrowed);
+        Line {
+            id: self.id().into(),
+            priority: self.priority().into(),
+            title: self.title().into(),
+            held: self.held(),
+            problems: if standing.is_none() { self.problems() } else { Vec::new() },
+            standing,
+        }
+    }
+
     /// Its id.
     pub fn id(self) -> &'a str {
         match self {
             Listed::Here(ticket, ..) => ticket.id.as_str(),
-            Listed::There(view) => &view.id,
+            Listed::There(line) => &line.id,
         }
     }
 
@@ -93,7 +172,7 @@ impl<'a> Listed<'a> {
                 let class = classify(ticket, engine.work_set(), engine.facts(), now).map(|c| c.class.as_str());
                 class.or(ticket.state.map(State::as_str))
             }
-            Listed::There(view) => view.class.as_deref().or(view.state.as_deref()),
+            Listed::There(line) => line.standing.as_deref(),
         }
     }
 
@@ -101,7 +180,7 @@ impl<'a> Listed<'a> {
     pub fn priority(self) -> &'a str {
         match self {
             Listed::Here(ticket, ..) => ticket.priority.as_str(),
-            Listed::There(view) => &view.priority,
+            Listed::There(line) => &line.priority,
         }
     }
 
@@ -109,7 +188,7 @@ impl<'a> Listed<'a> {
     pub fn title(self) -> &'a str {
         match self {
             Listed::Here(ticket, ..) => &ticket.title,
-            Listed::There(view) => &view.title,
+            Listed::There(line) => &line.title,
         }
     }
 
@@ -123,28 +202,23 @@ impl<'a> Listed<'a> {
                 let more = row.holds.len().saturating_sub(1);
                 waits.or_else(|| row.holds.into_iter().next().map(|hold| Held::Gate(hold.evidence.into(), more)))
             }
-            Listed::There(view) => {
-                let waits =
-                    view.waiting.as_ref().map(|w| Held::Waits(w.kind.as_str().into(), w.detail.as_str().into()));
-                let more = view.gates.len().saturating_sub(1);
-                waits.or_else(|| view.gates.first().map(|gate| Held::Gate(gate.evidence.as_str().into(), more)))
-            }
+            Listed::There(line) => line.held.clone(),
         }
     }
 
-    /// Its own faults, each with its place.
+    /// Its own faults, each with its place; of one that a daemon answered with, where its state is not known.
     pub fn problems(self) -> Vec<FaultView> {
-        let view = match self {
-            Listed::Here(ticket, engine, now) => Cow::Owned(present::ticket(&engine.row(ticket, now))),
-            Listed::There(view) => Cow::Borrowed(view),
+        let ticket = match self {
+            Listed::Here(ticket, ..) => ticket,
+            Listed::There(line) => return line.problems.clone(),
         };
-        let fault = |problem: &super::view::ProblemView| FaultView {
-            id: view.id.clone(),
-            path: view.path.clone(),
+        let fault = |problem: &Diagnostic| FaultView {
+            id: ticket.id.to_string(),
+            path: ticket.path.display().to_string(),
             line: problem.line,
             column: problem.column,
             message: problem.message.clone(),
         };
-        view.problems.iter().map(fault).collect()
+        ticket.problems.iter().map(fault).collect()
     }
 }

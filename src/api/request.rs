@@ -164,21 +164,6 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whether it only asks, so that it may be asked again when its answer got lost.
-    pub fn changes_nothing(&self) -> bool {
-        matches!(
-            self,
-            Request::List(_)
-                | Request::Show { .. }
-                | Request::Why { .. }
-                | Request::Status
-                | Request::WorkSet
-                | Request::Pods
-                | Request::Doctor { fix: false, .. }
-                | Request::Kick { dry_run: true, .. }
-        )
-    }
-
     /// The id of the ticket that it is about, as given.
     pub fn ticket(&self) -> Option<&str> {
         match self {
@@ -194,6 +179,21 @@ impl Request {
             _ => None,
         }
     }
+
+    /// Whether it only asks: it does no harm if it is carried out after whoever sent it has given up.
+    pub fn only_asks(&self) -> bool {
+        matches!(
+            self,
+            Request::List(_)
+                | Request::Show { .. }
+                | Request::Why { .. }
+                | Request::Status
+                | Request::WorkSet
+                | Request::Pods
+                | Request::Doctor { fix: false, .. }
+                | Request::Kick { dry_run: true, .. }
+        )
+    }
 }
 
 /// Which tickets are wanted.
@@ -208,6 +208,8 @@ pub struct ListRequest {
     pub label: Option<String>,
     /// Closed ones too.
     pub all: bool,
+    /// No more of each than its line.
+    pub brief: bool,
 }
 
 /// One key's change.

@@ -13,7 +13,7 @@ use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::api;
 use crate::api::failure::Failure;
-use crate::api::listing::{Listed, listed, view};
+use crate::api::listing::{Lines, Listed, listed, text};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
 use crate::domain::classify::clock;
@@ -42,12 +42,13 @@ impl App {
         request: &ListRequest,
         show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        let brief = ListRequest { brief: true, ..request.clone() };
         let there = Self::patiently(|| {
-            self.client()?.map(|mut client| client.call_for::<ListView>(&Request::List(request.clone()))).transpose()
+            self.client()?.map(|mut client| client.call_for::<Lines<'_>>(&Request::List(brief.clone()))).transpose()
         })?;
-        if let Some(view) = there {
-            let tickets: Vec<_> = view.tickets.iter().map(Listed::There).collect();
-            return show(&tickets, &view.errors);
+        if let Some(answer) = there {
+            let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
+            return show(&tickets, &answer.errors);
         }
         // The process ends with this: to give back the memory of each ticket takes longer than to print it.
         let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
@@ -55,13 +56,15 @@ impl App {
         show(&tickets, &errors)
     }
 
-    /// The same as an answer.
-    pub fn list_view(&self, request: &ListRequest) -> Result<ListView, Failure> {
+    /// The same as JSON.
+    pub fn list_json(&self, request: &ListRequest) -> Result<String, Failure> {
         let asked = Request::List(request.clone());
-        Self::patiently(|| match self.client()? {
-            Some(mut client) => client.call_for(&asked),
-            None => view(request, &ManuallyDrop::new(self.host(&asked)?)),
-        })
+        let there: Option<ListView> =
+            Self::patiently(|| self.client()?.map(|mut client| client.call_for(&asked)).transpose())?;
+        let Some(view) = there else {
+            return text(request, &ManuallyDrop::new(self.host(&asked)?), true);
+        };
+        serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
     }
 
     /// Carries out a request that only a daemon can.

@@ -36,10 +36,10 @@ pub struct Arguments {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let json = arguments.json;
     let Arguments { state, class, label, all, .. } = arguments;
-    let request = ListRequest { state, class, label, all };
+    let request = ListRequest { state, class, label, all, brief: false };
     let app = context.open()?;
     if json {
-        output::json(&app.list_view(&request)?)?;
+        output::print(&app.list_json(&request)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     app.list(&request, |tickets, errors| {

@@ -51,7 +51,7 @@ impl Host {
             Effect::Compare => self.compare(events),
             Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
             Effect::StampQueued { .. } => self.stamp(effect, events),
-            Effect::Probe => events.push_back(Event::Probed(self.ports.worktree.dirty())),
+            Effect::Probe => events.extend(self.ports.worktree.dirty_in_time().map(Event::Probed)),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
             Effect::HandOver(kick) => self.hand_over(kick, events),
@@ -91,7 +91,7 @@ impl Host {
         for path in paths {
             tracing::debug!(path = %path.display(), "a ticket file is read");
         }
-        let entries = paths.iter().map(|path| (path.clone(), self.ports.tickets.read(path))).collect();
+        let entries = self.ports.tickets.read_many(paths);
         events.push_back(Event::FilesRead { entries, full: false });
         self.review(Reviewing::Paths(paths), events);
     }

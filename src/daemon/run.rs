@@ -92,7 +92,10 @@ impl Host {
             Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
             Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
-            Message::Probed(dirty) => self.tell(Event::Probed(dirty)),
+            Message::Probed(dirty) => {
+                let newest = self.ports.worktree.newest().unwrap_or(dirty);
+                self.tell(Event::Probed(newest));
+            }
             Message::Reload => {
                 // What is wrong is kept, and shown.
                 let _ = self.reload();

@@ -249,8 +249,8 @@ impl Host {
     fn gates_rest_on(&self, path: &Path) -> Vec<PathBuf> {
         let backlog = self.engine.backlog();
         let depends_on = match backlog.at(path) {
-            Some(Entry::Ticket(ticket)) => ticket.depends_on.as_slice(),
-            _ => &[],
+            Some(Entry::Ticket(ticket)) => ticket.depends_on.clone(),
+            _ => Vec::new(),
         };
         let others = depends_on.iter().chain(backlog.inprogress());
         others.flat_map(|id| backlog.paths_of(id)).cloned().collect()

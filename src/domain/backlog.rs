@@ -2,8 +2,10 @@
 //!
 //! Must not know: how files are read; classes, gates. DESIGN.md 1 and 2.2.
 
+use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -74,12 +76,91 @@ impl fmt::Display for Fault {
 }
 
 /// The tickets by path, with indices that are kept rather than derived.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Backlog {
-    /// By path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket.
-    files: BTreeMap<OsString, Entry>,
+    files: BTreeSet<Filed>,
     ids: BTreeMap<TicketId, Named>,
+    /// The ids that are no single readable ticket's.
+    faulty: BTreeSet<TicketId>,
     indices: Indices,
+}
+
+/// A file, by its path as plain bytes: comparing paths part by part is slow, and this is looked up for every ticket. Small,
+/// for nearly all are tickets, and of these it holds nothing but the ticket itself.
+#[derive(Clone, Debug)]
+enum Filed {
+    Ticket(Ticket),
+    Other(Box<(PathBuf, Entry)>),
+}
+
+impl Filed {
+    fn new(path: PathBuf, entry: Entry) -> Self {
+        match placed(entry, &path) {
+            Entry::Ticket(ticket) => Self::Ticket(ticket),
+            entry => Self::Other(Box::new((path, entry))),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Ticket(ticket) => &ticket.path,
+            Self::Other(other) => &other.0,
+        }
+    }
+
+    fn id(&self) -> Option<&TicketId> {
+        match self {
+            Self::Ticket(ticket) => Some(&ticket.id),
+            Self::Other(other) => other.1.id(),
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        match self {
+            Self::Ticket(ticket) => Entry::Ticket(ticket.clone()),
+            Self::Other(other) => other.1.clone(),
+        }
+    }
+}
+
+impl Borrow<OsStr> for Filed {
+    fn borrow(&self) -> &OsStr {
+        self.path().as_os_str()
+    }
+}
+
+impl PartialEq for Filed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Filed {}
+
+impl PartialOrd for Filed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Filed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.path().as_os_str().cmp(other.path().as_os_str())
+    }
+}
+
+impl PartialEq for Backlog {
+    /// By all that is in it, and not by its files' names alone, which is how one of them is found.
+    fn eq(&self, other: &Self) -> bool {
+        let Self { files, ids, faulty, indices } = self;
+        *ids == other.ids && *faulty == other.faulty && *indices == other.indices && all(files).eq(all(&other.files))
+    }
+}
+
+impl Eq for Backlog {}
+
+fn all(files: &BTreeSet<Filed>) -> impl Iterator<Item = (&Path, Entry)> {
+    files.iter().map(|filed| (filed.path(), filed.entry()))
 }
 
 /// What has an id.
@@ -105,15 +186,14 @@ impl Backlog {
     /// A backlog of these files.
     pub fn of(entries: impl IntoIterator<Item = (PathBuf, Entry)>) -> Self {
         let there = entries.into_iter().filter(|(_, entry)| entry.id().is_some());
-        let placed = there.map(|(path, entry)| (placed(entry, &path), path));
-        let files: BTreeMap<_, _> = placed.map(|(entry, path)| (path.into_os_string(), entry)).collect();
-        let mut by_id: Vec<_> = files.iter().filter_map(|(path, entry)| Some((entry.id()?, path, entry))).collect();
-        by_id.sort_by_key(|(id, ..)| *id);
-        let alike = by_id.chunk_by(|(a, ..), (b, ..)| a == b);
+        let files: BTreeSet<_> = there.map(|(path, entry)| Filed::new(path, entry)).collect();
+        let mut by_id: Vec<_> = files.iter().filter_map(|filed| Some((filed.id()?, filed))).collect();
+        by_id.sort_by_key(|(id, _)| *id);
+        let alike = by_id.chunk_by(|(a, _), (b, _)| a == b);
         let ids = alike.filter_map(|alike| {
             let named = match alike {
-                [(_, _, Entry::Ticket(ticket))] => Named::Ticket(ticket.clone()),
-                several => Named::Files(several.iter().map(|(_, path, _)| PathBuf::from(path)).collect()),
+                [(_, Filed::Ticket(ticket))] => Named::Ticket(ticket.clone()),
+                several => Named::Files(several.iter().map(|(_, filed)| filed.path().to_owned()).collect()),
             };
             Some((alike.first()?.0.clone(), named))
         });
@@ -123,6 +203,8 @@ impl Backlog {
             indices.enter(ticket);
         }
         backlog.indices = indices;
+        let faulty = backlog.ids.iter().filter(|(_, named)| matches!(named, Named::Files(_)));
+        backlog.faulty = faulty.map(|(id, _)| id.clone()).collect();
         backlog
     }
 
@@ -135,8 +217,8 @@ impl Backlog {
     }
 
     /// What the file at this path was when last read.
-    pub fn at(&self, path: &Path) -> Option<&Entry> {
-        self.files.get(path.as_os_str())
+    pub fn at(&self, path: &Path) -> Option<Entry> {
+        self.files.get(path.as_os_str()).map(Filed::entry)
     }
 
     /// The files that claim this id: none, one, or (an error) several.
@@ -154,7 +236,7 @@ impl Backlog {
 
     /// All known paths.
     pub fn known_paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.keys().map(Path::new)
+        self.files.iter().map(Filed::path)
     }
 
     /// Ids in state `queued`.
@@ -185,11 +267,11 @@ impl Backlog {
     /// Every file that is listed as an error: unreadable, or with an id that another file has too.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for (id, named) in &self.ids {
-            let Named::Files(paths) = named else { continue };
+        for id in &self.faulty {
+            let Some(Named::Files(paths)) = self.ids.get(id) else { continue };
             for path in paths {
-                let error = match self.files.get(path.as_os_str()) {
-                    Some(Entry::Unreadable { error, .. }) => error.clone(),
+                let error = match self.at(path) {
+                    Some(Entry::Unreadable { error, .. }) => error,
                     _ => doubled(id, path, paths),
                 };
                 faults.push(Fault { id: id.clone(), path: path.clone(), error });
@@ -201,16 +283,17 @@ impl Backlog {
     /// Takes in what a file is now. Returns the difference for its ticket, if there is one.
     pub fn put(&mut self, path: PathBuf, entry: Entry) -> Option<Diff> {
         let entry = placed(entry, &path);
-        if self.files.get(path.as_os_str()) == Some(&entry) {
+        let known = self.at(&path);
+        if known.as_ref() == Some(&entry) {
             return None;
         }
         // The id comes from the path, so that it is the same before and after.
-        let id = entry.id().or_else(|| self.files.get(path.as_os_str()).and_then(Entry::id)).cloned()?;
+        let id = entry.id().or_else(|| known.as_ref().and_then(Entry::id)).cloned()?;
         let before = self.get(&id).cloned();
         let mut paths: BTreeSet<_> = self.paths_of(&id).cloned().collect();
         if entry.id().is_some() {
             paths.insert(path.clone());
-            self.files.insert(path.into_os_string(), entry);
+            self.files.replace(Filed::new(path, entry));
         } else {
             paths.remove(&path);
             self.files.remove(path.as_os_str());
@@ -230,14 +313,20 @@ impl Backlog {
 
     /// These files have the id.
     fn name(&mut self, id: &TicketId, paths: BTreeSet<PathBuf>) {
-        let named = match (paths.len(), paths.first().and_then(|path| self.files.get(path.as_os_str()))) {
+        let named = match (paths.len(), paths.first().and_then(|path| self.at(path))) {
             (_, None) => {
                 self.ids.remove(id);
+                self.faulty.remove(id);
                 return;
             }
-            (1, Some(Entry::Ticket(ticket))) => Named::Ticket(ticket.clone()),
+            (1, Some(Entry::Ticket(ticket))) => Named::Ticket(ticket),
             _ => Named::Files(paths),
         };
+        if matches!(named, Named::Files(_)) {
+            self.faulty.insert(id.clone());
+        } else {
+            self.faulty.remove(id);
+        }
         self.ids.insert(id.clone(), named);
     }
 }

@@ -28,6 +28,7 @@ pub mod refusal;
 pub mod remarks;
 #[cfg(test)]
 pub(crate) mod sample;
+pub mod seldom;
 pub mod ticket;
 pub mod worklist;
 pub mod workset;

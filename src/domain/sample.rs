@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::backlog::{Backlog, Entry};
 use super::facts::{Claim, Pod, PodId, PodState, ProcessIdentity, TimeDeltaSeconds};
-use super::ticket::{Digest, Fields, Priority, Stamps, State, Ticket, TicketId, Timestamp, YOI_LABELS};
+use super::ticket::{Apart, Digest, Fields, Priority, Stamps, State, Ticket, TicketId, Timestamp, YOI_LABELS};
 
 /// So many seconds after the moment at which all tests begin, 2026-11-30T09:00:00Z.
 pub fn at(seconds: i64) -> Timestamp {
@@ -26,18 +26,9 @@ pub fn ticket(id: &str, state: State) -> Ticket {
         priority: Priority::default(),
         labels: Vec::new(),
         stamps: Stamps::default(),
-        orphan_status: None,
         depends_on: Vec::new(),
-        conflicts_with: Vec::new(),
-        touches: Vec::new(),
-        human_gate: None,
         repo: None,
-        requires: Vec::new(),
-        parent: None,
-        children: Vec::new(),
-        github: None,
-        pr: None,
-        problems: Vec::new(),
+        seldom: Apart::default(),
         content: Digest::default(),
         meaning: Digest::default(),
     };

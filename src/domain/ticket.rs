@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use super::digest::Digest;
+pub use super::seldom::{Apart, Seldom};
 
 /// A moment, always UTC. Taken as an argument everywhere in this floor.
 pub type Timestamp = DateTime<Utc>;
@@ -221,6 +222,20 @@ impl DerefMut for Ticket {
     }
 }
 
+impl Deref for Fields {
+    type Target = Seldom;
+
+    fn deref(&self) -> &Seldom {
+        &self.seldom
+    }
+}
+
+impl DerefMut for Fields {
+    fn deref_mut(&mut self) -> &mut Seldom {
+        &mut self.seldom
+    }
+}
+
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -244,30 +259,12 @@ pub struct Fields {
     pub labels: Vec<String>,
     /// `created_at` to `accepted_at`.
     pub stamps: Stamps,
-    /// `orphan_status`.
-    pub orphan_status: Option<OrphanStatus>,
     /// Ids that must be done or closed first.
     pub depends_on: Vec<TicketId>,
-    /// Ids that must not be active at the same time.
-    pub conflicts_with: Vec<TicketId>,
-    /// Files or folders relative to the workspace, `/`-separated, as written.
-    pub touches: Vec<String>,
-    /// The text of `human_gate`, `"true"` for a bare true; None for false, empty, null or absent.
-    pub human_gate: Option<String>,
     /// For scope matching.
     pub repo: Option<String>,
-    /// Capabilities a worker must have.
-    pub requires: Vec<String>,
-    /// Set on children by decompose.
-    pub parent: Option<TicketId>,
-    /// Set on a decomposed parent.
-    pub children: Vec<TicketId>,
-    /// `owner/repo#n`, the mirror target for labels.
-    pub github: Option<String>,
-    /// The open pull request.
-    pub pr: Option<String>,
-    /// The ticket's own faults (missing title, unknown state, odd timestamp, comment that cuts a value).
-    pub problems: Vec<Diagnostic>,
+    /// What few tickets say; read and written as if it stood here.
+    pub seldom: Apart,
     /// Of the whole file: equal content is no change.
     pub content: Digest,
     /// Of what people say in it: the whole file without yoi's own stamps and labels ([`YOI_KEYS`], [`YOI_LABELS`]).

@@ -19,7 +19,9 @@ use crate::api::request::{Request, SessionRequest};
 
 /// How long a daemon may take to answer at all before it counts as stuck (DESIGN.md 8).
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long an answer may take once [`Client::check`] has shown that the daemon is alive.
+/// After so long without an answer it is asked whether the daemon is alive.
+const DOUBT: Duration = Duration::from_secs(1);
+/// How long an answer may take of a daemon that is known to be alive.
 const LONG_PATIENCE: Duration = Duration::from_mins(1);
 
 /// A connection to a daemon.
@@ -35,12 +37,7 @@ impl Client {
         // Mostly nobody listens, and that is known without a runtime.
         socket.symlink_metadata()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let sender = runtime.block_on(async {
-            let stream = tokio::time::timeout(PATIENCE, UnixStream::connect(socket)).await??;
-            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
-            tokio::spawn(connection);
-            Ok::<_, io::Error>(sender)
-        })?;
+        let sender = runtime.block_on(connect(socket))?;
         Ok(Self { runtime, sender, socket: socket.to_owned() })
     }
 
@@ -51,17 +48,45 @@ impl Client {
     }
 
     /// Sends a request, and returns its answer or its failure. A daemon that does not answer at all is not even sent
-    /// it: what was reported as failed must not be done a minute later.
+    /// what changes anything: what was reported as failed must not be done a minute later.
     pub fn call(&mut self, request: &Request) -> Result<Value, Failure> {
         self.call_for(request)
     }
 
     /// The same, with the answer read as what it is.
     pub fn call_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Failure> {
-        self.check()?;
         let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
-        let lost = if request.changes_nothing() { Lost::Harmless } else { Lost::Uncertain };
-        self.exchange("POST", "/api/requests", body, lost, LONG_PATIENCE)
+        if request.only_asks() {
+            return self.ask("/api/requests", body);
+        }
+        self.check()?;
+        self.exchange("POST", "/api/requests", body, Lost::Uncertain, LONG_PATIENCE)
+    }
+
+    /// An exchange of which whether the daemon is alive is asked, beside it, only when it takes long.
+    fn ask<T: DeserializeOwned>(&mut self, path: &str, body: String) -> Result<T, Failure> {
+        let request = self.request("POST", path, body)?;
+        let socket = self.socket.clone();
+        let Self { runtime, sender, .. } = self;
+        runtime.block_on(async {
+            let answer = async {
+                let response = send(sender, &socket, request, Lost::Harmless).await?;
+                read(&socket, response, Lost::Harmless).await
+            };
+            tokio::pin!(answer);
+            if let Ok(answer) = tokio::time::timeout(DOUBT, &mut answer).await {
+                return answer;
+            }
+            let another = async {
+                let mut sender = connect(&socket).await.map_err(|error| gone(&socket, &error, Lost::Harmless))?;
+                let request = request_of(&socket, "GET", "/healthz", String::new())?;
+                send(&mut sender, &socket, request, Lost::Harmless).await.map(drop)
+            };
+            let left = PATIENCE.saturating_sub(DOUBT);
+            tokio::time::timeout(left, another).await.unwrap_or_else(|_| Err(silent(&socket, PATIENCE)))?;
+            let left = LONG_PATIENCE.saturating_sub(DOUBT);
+            tokio::time::timeout(left, answer).await.unwrap_or_else(|_| Err(silent(&socket, LONG_PATIENCE)))
+        })
     }
 
     /// Asks the daemon to end; returns its answer. The same holds.
@@ -120,13 +145,7 @@ impl Client {
     }
 
     fn request(&self, method: &str, path: &str, body: String) -> Result<HttpRequest<Full<Bytes>>, Failure> {
-        HttpRequest::builder()
-            .method(method)
-            .uri(path)
-            .header("host", "yoi")
-            .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(body)))
-            .map_err(|error| Failure::failed(format!("{}: {error}", self.socket.display())))
+        request_of(&self.socket, method, path, body)
     }
 
     fn exchange<T: DeserializeOwned>(
@@ -145,12 +164,7 @@ impl Client {
                 let response = send(sender, &socket, request, lost).await?;
                 read(&socket, response, lost).await
             });
-            answered.await.unwrap_or_else(|_| {
-                let seconds = patience.as_secs();
-                let message = format!("{}: the daemon did not answer within {seconds} s", socket.display());
-                Err(Failure::failed(message)
-                    .hint("`yoi logs` may say what keeps it; if nothing does, end its process: `yoi down` cannot"))
-            })
+            answered.await.unwrap_or_else(|_| Err(silent(&socket, patience)))
         })
     }
 }
@@ -162,6 +176,29 @@ enum Lost {
     Harmless,
     /// Nobody knows whether it was carried out.
     Uncertain,
+}
+
+async fn connect(socket: &Path) -> io::Result<http1::SendRequest<Full<Bytes>>> {
+    let stream = tokio::time::timeout(PATIENCE, UnixStream::connect(socket)).await??;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+fn request_of(socket: &Path, method: &str, path: &str, body: String) -> Result<HttpRequest<Full<Bytes>>, Failure> {
+    HttpRequest::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "yoi")
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|error| Failure::failed(format!("{}: {error}", socket.display())))
+}
+
+fn silent(socket: &Path, patience: Duration) -> Failure {
+    let seconds = patience.as_secs();
+    Failure::failed(format!("{}: the daemon did not answer within {seconds} s", socket.display()))
+        .hint("`yoi logs` may say what keeps it; if nothing does, end its process: `yoi down` cannot")
 }
 
 /// One request after another on the same connection: the next is sent when the last answer has been taken.
@@ -196,7 +233,7 @@ async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>, 
     }))
 }
 
-fn gone(socket: &Path, error: &hyper::Error, lost: Lost) -> Failure {
+fn gone(socket: &Path, error: &dyn std::fmt::Display, lost: Lost) -> Failure {
     let failure = Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()));
     match lost {
         Lost::Harmless => Failure { passing: true, ..failure },

@@ -142,7 +142,7 @@ async fn requests(
         tracing::error!("the watcher's lag could not be measured");
     }
     if let Request::List(list) = request {
-        let text = visit(&mail, move |host| listing::text(&list, host)).await.and_then(|result| result);
+        let text = visit(&mail, move |host| listing::text(&list, host, false)).await.and_then(|result| result);
         return match text {
             Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
             Err(failure) => answer(Err(failure)),

@@ -87,6 +87,11 @@ pub trait Tickets: Send + Sync {
     /// Reads one file anew. `path` is relative to the workspace.
     fn read(&self, path: &Path) -> Entry;
 
+    /// Reads many files anew, each as [`Tickets::read`] does; in the same order.
+    fn read_many(&self, paths: &[PathBuf]) -> Vec<(PathBuf, Entry)> {
+        paths.iter().map(|path| (path.clone(), self.read(path))).collect()
+    }
+
     /// Where the disk differs from what [`Tickets::scan`] and [`Tickets::read`] last saw, found without opening a file
     /// (by size, times and inode). Takes no lock that reading waits for. An error where nothing was kept to compare with.
     fn differences(&self) -> io::Result<Differences>;

@@ -19,6 +19,16 @@ pub trait MainWorktree: Send + Sync {
     /// takes the index lock.
     fn dirty(&self) -> Dirty;
 
+    /// The same for whoever does not need it now: None where the answer is told later.
+    fn dirty_in_time(&self) -> Option<Dirty> {
+        Some(self.dirty())
+    }
+
+    /// The last answer of all, where answers are told later: what is told may have been overtaken.
+    fn newest(&self) -> Option<Dirty> {
+        None
+    }
+
     /// A merge, rebase, cherry-pick or revert under way, or a held `index.lock`.
     fn obstacle(&self) -> Option<Obstacle>;
 

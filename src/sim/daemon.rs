@@ -94,6 +94,7 @@ impl World {
             stepped_at: self.clock,
             fresh: Vec::new(),
         });
+        self.look_at_all();
         self.run_daemon();
     }
 
@@ -110,7 +111,12 @@ impl World {
         if self.daemon.take().is_some() {
             self.say(|| format!("the daemon is killed {why}"));
             self.generation += 1;
-            self.writes.retain(|write| write.by == Writer::Command);
+            let (commands, cut_off) =
+                std::mem::take(&mut self.writes).into_iter().partition(|w| w.by == Writer::Command);
+            self.writes = commands;
+            for write in cut_off {
+                self.unsaid(&write.path, &write.unsaid());
+            }
             let after = self.dice.span();
             self.at(after, Happening::StartDaemon);
         }

@@ -13,10 +13,6 @@ pub(super) struct Disk {
     pub(super) names: BTreeMap<PathBuf, Inode>,
     texts: BTreeMap<Inode, Vec<u8>>,
     next: Inode,
-    /// What exchanges displaced, and nobody has deleted.
-    pub(super) kept: Vec<Inode>,
-    /// What an exchange displaced and none has put back.
-    pub(super) displaced: Vec<Inode>,
 }
 
 impl Disk {

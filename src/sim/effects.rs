@@ -73,7 +73,7 @@ impl World {
         let Some(daemon) = &self.daemon else { return };
         let backlog = daemon.engine.backlog();
         let differs = |(path, entry): &&(PathBuf, Entry)| match backlog.at(path) {
-            Some(known) => known != entry,
+            Some(known) => known != *entry,
             None => !matches!(entry, Entry::NotATicket),
         };
         let changed = entries.iter().filter(differs).map(|(path, _)| path.clone()).collect();

@@ -129,6 +129,7 @@ impl World {
                 ticket.id
             );
         }
+        assert!(self.journal.keys().all(|path| !self.is_pending(path)), "what others wrote lies in displaced files");
         assert!(self.turn.is_none() && self.writes.is_empty() && self.editors.is_empty());
     }
 }

@@ -12,6 +12,9 @@ use crate::domain::facts::Dirty;
 use crate::domain::kick::Boundary;
 use crate::domain::ticket::{State, TicketId};
 
+/// The longest time for which the main worktree is dirty: every minute of it is probed.
+const DIRTY: i64 = 20 * 60_000;
+
 /// How an editor saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -64,11 +67,7 @@ impl World {
             13 => self.tell(Message::Boundary(self.dice.clone().of(&[Boundary::PanelOpen, Boundary::UserKick]))),
             14 => self.delete_or_restore(&name),
             15 => self.move_folder(),
-            16 => {
-                self.dirty =
-                    if self.dirty == Dirty::Clean { Dirty::Changed(vec!["src/x".into()]) } else { Dirty::Clean };
-                self.tell(Message::Git);
-            }
+            16 => self.change_workspace(),
             17 => self.set_clock(),
             18 => self.start_daemon(),
             19 => self.kill_daemon("by its user"),
@@ -143,7 +142,7 @@ impl World {
             }
         }
         editor.begun = true;
-        self.say(|| format!("editor {number} begins to save {}", path.display()));
+        self.say(|| format!("editor {number} begins to save {} (file {:?})", path.display(), editor.open));
         self.editors.push(editor);
         self.changed_on_disk(&path);
         self.at(between, Happening::Editor(number));
@@ -199,6 +198,23 @@ impl World {
                 self.changed_on_disk(&path);
             }
         }
+    }
+
+    /// Somebody changes a file of the main worktree, or takes that back and says so.
+    fn change_workspace(&mut self) {
+        if self.dirty == Dirty::Clean {
+            self.dirty = Dirty::Changed(vec!["src/x".into()]);
+            self.at(DIRTY, Happening::Cleaned);
+        } else {
+            self.dirty = Dirty::Clean;
+        }
+        self.tell(Message::Git);
+    }
+
+    /// What was changed is put right by a program that nothing in the git directory tells of: only a probe finds it.
+    pub(super) fn clean(&mut self) {
+        self.say(|| "the main worktree is clean".into());
+        self.dirty = Dirty::Clean;
     }
 
     /// Many files at once, as git does it.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
-use super::disk::Inode;
 use super::people::Editor;
 use super::world::World;
 use super::writes::Write;
@@ -26,14 +25,17 @@ pub(super) struct Observer {
     acknowledged: BTreeMap<(PathBuf, String), Option<Value>>,
     /// The text that a person last saved, by file.
     saved: BTreeMap<PathBuf, Vec<u8>>,
+    /// When that was.
+    saved_at: BTreeMap<PathBuf, u64>,
     pub(super) alerts: u32,
     pub(super) kicks: u32,
     pub(super) boards: u32,
     pub(super) acks: u32,
     pub(super) saved_over: u32,
-    /// Saves into files that had been displaced.
+    /// Saves into files that had been displaced, and what became of them.
     pub(super) kept: u32,
-    elsewhere: BTreeMap<Inode, Editor>,
+    pub(super) merged: u32,
+    pub(super) conflicts: u32,
 }
 
 impl World {
@@ -71,7 +73,14 @@ impl World {
         let keys: Vec<_> = changes.iter().map(|change| change.key().to_owned()).collect();
         self.to_judge.insert(write.path.clone());
         self.observer.acks += u32::from(!keys.is_empty());
+        // An editor that has saved since the exchange has perhaps taken it back before it was said.
+        let since = self.observer.saved_at.get(&write.path).is_some_and(|at| *at > write.exchanged_at);
+        let there = self.disk.read(&write.path).filter(|_| since).map(|text| values(text, keys.clone()));
         for (key, value) in values(&swapped.after, keys) {
+            if there.as_ref().is_some_and(|there| there.get(&key) != Some(&value)) {
+                self.observer.saved_over += 1;
+                continue;
+            }
             self.observer.acknowledged.insert((write.path.clone(), key), value);
         }
     }
@@ -80,6 +89,8 @@ impl World {
     /// saved over, if the editor had read before it, or changed by the person.
     pub(super) fn saved(&mut self, editor: &Editor) {
         self.observer.saved.insert(editor.path.clone(), editor.text.clone());
+        self.count += 1;
+        self.observer.saved_at.insert(editor.path.clone(), self.count);
         let now = values(&editor.text, self.keys_of(&editor.path));
         for (key, value) in now {
             let known = self.observer.acknowledged.get(&(editor.path.clone(), key.clone()));
@@ -90,26 +101,17 @@ impl World {
         }
     }
 
-    /// An editor has written into a file that an exchange had displaced: it must not have been deleted.
-    pub(super) fn saved_elsewhere(&mut self, editor: Editor, inode: Inode) {
-        if self.disk.displaced.contains(&inode) {
-            assert!(self.disk.kept.contains(&inode), "what an editor still writes to is deleted");
-            self.observer.kept += 1;
-            self.observer.elsewhere.insert(inode, editor);
-        }
-    }
-
-    /// What had been displaced is put back: what an editor wrote into it meanwhile is in the ticket now.
-    pub(super) fn put_back(&mut self, inode: Inode) {
-        if let Some(editor) = self.observer.elsewhere.remove(&inode) {
-            self.saved(&editor);
-        }
+    /// These keys may have been changed by a write that came to no end: nobody was told anything about them.
+    pub(super) fn unsaid(&mut self, path: &Path, keys: &[String]) {
+        self.observer.acknowledged.retain(|(of, key), _| of != path || !keys.contains(key));
     }
 
     /// Another program has put another text there.
     pub(super) fn forget_writes(&mut self, path: &Path) {
         self.observer.acknowledged.retain(|(of, _), _| of != path);
         self.observer.saved.remove(path);
+        self.count += 1;
+        self.observer.saved_at.insert(path.to_owned(), self.count);
     }
 
     fn keys_of(&self, path: &Path) -> Vec<String> {
@@ -121,7 +123,7 @@ impl World {
         for path in std::mem::take(&mut self.to_judge) {
             let writing = self.writes.iter().any(|write| write.path == path);
             let saving = self.editors.iter().any(|editor| editor.path == path && editor.is_saving());
-            if writing || saving {
+            if writing || saving || self.is_pending(&path) {
                 self.to_judge.insert(path);
             } else {
                 self.judge_file(&path);

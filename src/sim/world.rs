@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 use super::chance::Dice;
 use super::daemon::{Daemon, Store};
 use super::disk::{Disk, Inode};
+use super::kept::Displaced;
 use super::messages::Message;
 use super::orchestrator::{Nature, Turn, Worker};
 use super::people::Editor;
@@ -30,9 +31,12 @@ pub(super) enum Happening {
     SomebodyActs,
     Editor(u64),
     Write(u64),
+    /// The later look at what this file's exchanges displaced.
+    Look(PathBuf),
     Turn(u64),
     PodEnds(PodId),
     FolderBack,
+    Cleaned,
 }
 
 /// Everything.
@@ -69,6 +73,8 @@ pub(super) struct World {
     pub(super) steps: BTreeMap<TicketId, u32>,
     pub(super) editors: Vec<Editor>,
     pub(super) writes: Vec<Write>,
+    /// What exchanges displaced, by file, oldest first.
+    pub(super) journal: BTreeMap<PathBuf, Vec<Displaced>>,
     pub(super) tickets: Vec<TicketId>,
     /// Queued without a stamp when a daemon started, and queued when the last one ended: no entry that anybody saw.
     pub(super) unstamped: BTreeSet<TicketId>,
@@ -124,6 +130,7 @@ impl World {
             steps: BTreeMap::new(),
             editors: Vec::new(),
             writes: Vec::new(),
+            journal: BTreeMap::new(),
             tickets: names.iter().map(|name| TicketId::new(*name)).collect(),
             unstamped: BTreeSet::new(),
             deleted: Vec::new(),
@@ -184,7 +191,9 @@ impl World {
             Happening::Write(number) => self.write_step(number),
             Happening::Turn(number) => self.turn_step(number),
             Happening::PodEnds(id) => self.pod_ends(id),
+            Happening::Look(path) => self.look(path),
             Happening::FolderBack => self.folder_back(),
+            Happening::Cleaned => self.clean(),
         }
         self.judge();
         true

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use super::disk::Inode;
+use super::kept::Noted;
 use super::world::{Happening, World};
 use crate::domain::accept::{Way, acceptable};
 use crate::domain::backlog::{Backlog, Entry};
@@ -13,7 +14,7 @@ use crate::domain::facts::Facts;
 use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{acceptance, plan_move, queue_stamp};
 use crate::domain::ticket::{State, Ticket, Timestamp};
-use crate::text::merge::{CameOut, Exchange, Failure, Step, Swapped};
+use crate::text::merge::{CameOut, Edit, Exchange, Failure, Step, Swapped, is_whole};
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +44,50 @@ pub(super) struct Write {
     pub(super) by: Writer,
     /// None until the file is read.
     exchange: Option<Exchange<String>>,
-    /// The file that came out last.
-    came_out: Option<Inode>,
-    put: Option<Step>,
+    phase: Phase,
+    /// The exchange on whose outcome the next one is made.
+    follows: Option<String>,
+    /// When that was made.
+    pub(super) exchanged_at: u64,
+    /// When what is there was found half written.
+    waits_since: Option<i64>,
+}
+
+/// How far a write is with one exchange.
+#[derive(Clone, Debug, PartialEq)]
+enum Phase {
+    /// Nothing is under way.
+    None,
+    /// Whether what is to be displaced is still there is looked at first.
+    Check(Vec<u8>),
+    /// The exchange is made.
+    Exchange(Vec<u8>),
+    /// What came out of the exchange of this name is looked at.
+    Look(String, Inode),
+}
+
+/// What came of a phase.
+enum Went {
+    /// The write goes on.
+    On,
+    /// Somebody is just writing what is to be looked at.
+    Waits,
+    /// The file is gone.
+    Gone,
+}
+
+impl Write {
+    /// It has read the file, under the ticket's lock.
+    pub(super) fn has_begun(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    /// What it may have changed without having said so: the exchange is made.
+    pub(super) fn unsaid(&self) -> Vec<String> {
+        let made = matches!(self.phase, Phase::Look(..)) || self.follows.is_some();
+        let changes = self.exchange.iter().filter(|_| made).flat_map(Exchange::changes);
+        changes.map(|change| change.key().to_owned()).collect()
+    }
 }
 
 impl World {
@@ -54,7 +96,17 @@ impl World {
         self.count += 1;
         let number = self.count;
         self.say(|| format!("write {number}: {by:?} wants {wish:?} of {}", path.display()));
-        self.writes.push(Write { number, path, wish, by, exchange: None, came_out: None, put: None });
+        self.writes.push(Write {
+            number,
+            path,
+            wish,
+            by,
+            exchange: None,
+            phase: Phase::None,
+            follows: None,
+            exchanged_at: 0,
+            waits_since: None,
+        });
         self.at(0, Happening::Write(number));
     }
 
@@ -64,56 +116,104 @@ impl World {
         let mut write = self.writes.remove(at);
         if write.exchange.is_none() {
             // The kernel lock: one of yoi's writers at a time.
-            if self.writes.iter().any(|other| other.path == write.path && other.exchange.is_some()) {
+            if self.writes.iter().any(|other| other.path == write.path && other.has_begun()) {
                 self.writes.insert(at, write);
                 return self.at(20, Happening::Write(number));
             }
+            let saving = self.editors.iter().any(|editor| editor.path == write.path && editor.is_saving());
+            if !saving {
+                self.review(&write.path);
+            }
             let Some(text) = self.disk.read(&write.path).cloned() else { return self.write_ended(&write, None) };
+            if self.waits_for(&mut write, &text) {
+                return self.write_goes_on(write, 20);
+            }
             write.exchange = Some(Exchange::begin(text));
-        } else if let Some(step) = write.put.take()
-            && !self.put(&mut write, step)
-        {
-            return self.write_ended(&write, None);
+        } else {
+            match self.phase(&mut write) {
+                Went::On => {}
+                Went::Waits => return self.write_goes_on(write, 20),
+                Went::Gone => return self.write_ended(&write, None),
+            }
         }
-        let Some(mut exchange) = write.exchange.take() else { return };
-        let wish = write.wish.clone();
-        let path = write.path.clone();
-        let step = exchange.next(&mut |text| self.decided(&path, &wish, text));
-        if step == Step::End {
-            return self.write_ended(&write, Some(exchange));
+        if write.phase == Phase::None {
+            let Some(mut exchange) = write.exchange.take() else { return };
+            let (wish, path) = (write.wish.clone(), write.path.clone());
+            match exchange.next(&mut |text| self.decided(&path, &wish, text)) {
+                Step::End => return self.write_ended(&write, Some(exchange)),
+                Step::Put(text) => write.phase = Phase::Check(text),
+            }
+            write.exchange = Some(exchange);
         }
-        (write.put, write.exchange) = (Some(step), Some(exchange));
-        self.writes.push(write);
         let gap = if self.faults { self.dice.of(&[0, 0, 1, 3, 40, 300]) } else { 0 };
-        self.at(gap, Happening::Write(number));
+        self.write_goes_on(write, gap);
     }
 
-    /// Exchanges, and looks at what came out. False where the file is gone.
-    fn put(&mut self, write: &mut Write, step: Step) -> bool {
-        let inode = match (step, write.came_out) {
-            (Step::Put(text), _) => self.disk.new_file(&text),
-            (Step::PutBack, Some(inode)) => inode,
-            _ => return false,
-        };
-        let Some(came_out) = self.disk.exchange(inode, &write.path) else { return false };
-        for list in [&mut self.disk.kept, &mut self.disk.displaced] {
-            list.retain(|known| *known != inode);
-            list.push(came_out);
-        }
-        if write.came_out == Some(inode) {
-            self.put_back(inode);
-        }
-        write.came_out = Some(came_out);
-        self.changed_on_disk(&write.path.clone());
-        let text = self.disk.text(came_out).to_vec();
-        if let Some(exchange) = &mut write.exchange {
-            let expected = exchange.expected() == text;
-            if !expected {
-                self.say(|| format!("write {}: somebody wrote in between", write.number));
+    fn write_goes_on(&mut self, write: Write, after: i64) {
+        let number = write.number;
+        self.writes.push(write);
+        self.at(after, Happening::Write(number));
+    }
+
+    /// The next phase of an exchange.
+    fn phase(&mut self, write: &mut Write) -> Went {
+        match write.phase.clone() {
+            Phase::None => {}
+            Phase::Check(ours) => {
+                let Some(there) = self.disk.read(&write.path).cloned() else { return Went::Gone };
+                if is_expected(write, &there) {
+                    write.phase = Phase::Exchange(ours);
+                } else if self.waits_for(write, &there) {
+                    return Went::Waits;
+                } else {
+                    self.came_out(write, &CameOut::NotPut(there));
+                }
             }
-            exchange.tell(if expected { CameOut::Expected } else { CameOut::Other(text) });
+            Phase::Exchange(ours) => {
+                let Some(exchange) = &write.exchange else { return Went::Gone };
+                let (base, expected) = (exchange.newest().to_vec(), exchange.expected().to_vec());
+                let edit = Edit::made(&base, exchange.changes(), &ours);
+                let edits = if edit.changes.is_empty() { Vec::new() } else { vec![edit] };
+                let follows = write.follows.clone();
+                let noted = Noted { follows, base: &base, expected: &expected, placed: &ours, edits };
+                let Some((name, came_out)) = self.exchange(&write.path, noted) else { return Went::Gone };
+                write.exchanged_at = self.count;
+                write.phase = Phase::Look(name, came_out);
+            }
+            Phase::Look(name, came_out) => {
+                let text = self.disk.text(came_out).to_vec();
+                if is_expected(write, &text) {
+                    self.settle(&write.path, &name);
+                    write.follows = None;
+                    self.came_out(write, &CameOut::Expected);
+                } else if self.waits_for(write, &text) {
+                    return Went::Waits;
+                } else {
+                    write.follows = Some(name);
+                    self.came_out(write, &CameOut::Other(text));
+                }
+            }
         }
-        true
+        Went::On
+    }
+
+    fn came_out(&mut self, write: &mut Write, came_out: &CameOut) {
+        if *came_out != CameOut::Expected {
+            let how = if matches!(came_out, CameOut::NotPut(_)) { "before" } else { "during" };
+            self.say(|| format!("write {}: somebody wrote {how} the exchange", write.number));
+        }
+        write.exchange.iter_mut().for_each(|exchange| exchange.tell(came_out.clone()));
+        (write.phase, write.waits_since) = (Phase::None, None);
+    }
+
+    /// Half a text is waited for, a moment.
+    fn waits_for(&mut self, write: &mut Write, text: &[u8]) -> bool {
+        let since = *write.waits_since.get_or_insert(self.clock);
+        let waits = !is_whole(text) && self.clock - since < 300;
+        if !waits {
+            write.waits_since = None;
+        }
+        waits
     }
 
     fn decided(&mut self, path: &std::path::Path, wish: &Wish, text: &[u8]) -> Result<Vec<Change>, String> {
@@ -141,6 +241,7 @@ impl World {
 
     /// A write is over; None where there was no file to write.
     fn write_ended(&mut self, write: &Write, exchange: Option<Exchange<String>>) {
+        self.look(write.path.clone());
         let changes = exchange.as_ref().map(|exchange| exchange.changes().to_vec()).unwrap_or_default();
         let outcome = exchange.map(Exchange::end);
         self.say(|| {
@@ -181,4 +282,8 @@ impl World {
             Err(_) => None,
         }
     }
+}
+
+fn is_expected(write: &Write, text: &[u8]) -> bool {
+    write.exchange.as_ref().is_some_and(|exchange| exchange.expected() == text)
 }

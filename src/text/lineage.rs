@@ -26,7 +26,7 @@ pub struct Made {
     pub expected: Digest,
     /// The text that was put in place.
     pub placed: Digest,
-    /// In this order; none where a text was put back.
+    /// In this order; none where somebody's text was put in place.
     pub edits: Vec<Edit>,
     /// A stamp or label of yoi's own, and nobody's request.
     pub own: bool,

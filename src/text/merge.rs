@@ -14,7 +14,7 @@ use super::quote;
 use crate::domain::edit::Change;
 
 /// So many times may somebody write in between before the edit is given up; so many more times is only their newest text
-/// put back in place.
+/// put in place.
 const ATTEMPTS: usize = 50;
 
 /// Says what to change in a text.
@@ -56,11 +56,9 @@ pub enum Failure<R> {
 /// What is to be done next with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Put this text into the place of what is there, look at what came out, and tell.
+    /// Put this text into the place of what is there, look at what came out, and tell. What came out is never put back
+    /// itself: whoever has read the file in between would write into it, and it would be nowhere else.
     Put(Vec<u8>),
-    /// Put what came out last back itself, in exchange for what is there, look at what came out, and tell: it is the
-    /// newest text, and whoever still writes into that file goes on writing into the ticket.
-    PutBack,
     /// Nothing more.
     End,
 }
@@ -87,8 +85,6 @@ pub struct Exchange<R> {
     ours: Vec<u8>,
     wanted: Result<Vec<Change>, Failure<R>>,
     attempts: usize,
-    /// The newest text came out, and is not in the file.
-    is_out: bool,
     finished: bool,
 }
 
@@ -101,7 +97,6 @@ impl<R> Exchange<R> {
             newest: text,
             wanted: Ok(Vec::new()),
             attempts: 0,
-            is_out: false,
             finished: false,
         }
     }
@@ -130,12 +125,6 @@ impl<R> Exchange<R> {
         if self.attempts > ATTEMPTS && self.wanted.is_ok() {
             self.wanted = Err(Failure::Busy);
         }
-        // Whoever reads meanwhile must find the newest text, and whoever still writes it must write into the file: it goes
-        // back at once, and then the edit is made on it.
-        if self.is_out {
-            self.ours.clone_from(&self.newest);
-            return Step::PutBack;
-        }
         if self.wanted.is_ok() {
             self.wanted = decided(&self.newest, decide).map(|(changes, ours)| {
                 self.ours = ours;
@@ -145,7 +134,8 @@ impl<R> Exchange<R> {
         if self.wanted.is_err() {
             self.ours.clone_from(&self.newest);
         }
-        if self.ours == self.expected {
+        // Where somebody's text came out the exchange is made even if it changes nothing: that theirs is in it must be noted.
+        if self.ours == self.expected && self.newest == self.expected {
             self.finished = true;
             return Step::End;
         }
@@ -155,18 +145,12 @@ impl<R> Exchange<R> {
     /// Takes in what came of the last step.
     pub fn tell(&mut self, came_out: CameOut) {
         let theirs = match came_out {
-            CameOut::Expected if self.is_out => {
-                self.is_out = false;
-                self.expected.clone_from(&self.newest);
-                return;
-            }
             CameOut::Expected => {
                 self.finished = true;
                 return;
             }
             CameOut::Other(theirs) => {
                 self.expected.clone_from(&self.ours);
-                self.is_out = true;
                 theirs
             }
             CameOut::NotPut(theirs) => {
@@ -285,6 +269,11 @@ pub fn replay<'e>(theirs: &[u8], edits: impl IntoIterator<Item = &'e Edit>) -> R
         text = patch(&text, &edit.changes).map_err(|error| NotReplayed::Unsafe(error.to_string()))?;
     }
     Ok(text)
+}
+
+/// Whether a text can be read as a ticket: whoever writes it has perhaps come to the end of it.
+pub fn is_whole(text: &[u8]) -> bool {
+    matches!(Document::read(text), Contents::Document(_))
 }
 
 /// Whether every line of `part` is in `whole` too, as often: then nothing that somebody wrote there is missing here. Lines

@@ -11,8 +11,11 @@ mod lists;
 mod oracle;
 mod places;
 
+use std::cell::OnceCell;
+
 use serde_yaml::{Mapping, Value};
 
+use super::crosscheck::reads_as_map;
 use super::document::{Contents, Document};
 use super::outline::{Kind, Node};
 use crate::domain::edit::Change;
@@ -39,30 +42,56 @@ pub enum PatchError {
     },
 }
 
+/// So many changes follow each other before the text they have led to is read anew: it bounds how many texts are held.
+const AT_ONCE: usize = 8;
+
 /// The bytes after these changes, in this order. Bytes are identical where nothing changes.
 pub fn patch(bytes: &[u8], changes: &[Change]) -> Result<Vec<u8>, PatchError> {
     let mut now = bytes.to_vec();
-    for change in changes {
-        if let Some(next) = one(&now, change)? {
+    for some in changes.chunks(AT_ONCE) {
+        if let Some(next) = following(&Read::of(editable(&now)?, &now), some)? {
             now = next;
         }
     }
     Ok(now)
 }
 
-/// One change; None if the file already says so.
-fn one(bytes: &[u8], change: &Change) -> Result<Option<Vec<u8>>, PatchError> {
-    let document = editable(bytes)?;
-    let edit = Edit::new(&document, change)?;
-    let Some(intended) = intent::intended(&document, change).map_err(|why| edit.refused(why))? else {
-        return Ok(None);
+/// A text with what was read in it. Each text is read once: what the oracle has read to judge a change is what the next
+/// change is made on.
+pub(crate) struct Read<'b> {
+    bytes: &'b [u8],
+    pub(crate) document: Document<'b>,
+    by_other: OnceCell<Option<bool>>,
+}
+
+impl<'b> Read<'b> {
+    fn of(document: Document<'b>, bytes: &'b [u8]) -> Self {
+        Self { bytes, document, by_other: OnceCell::new() }
+    }
+
+    /// The other reader's opinion, asked for where it matters.
+    fn reads_as_map(&self) -> Option<bool> {
+        *self.by_other.get_or_init(|| reads_as_map(&self.document))
+    }
+}
+
+/// One change after the other; None if the text already says so.
+fn following(read: &Read, changes: &[Change]) -> Result<Option<Vec<u8>>, PatchError> {
+    let Some((change, rest)) = changes.split_first() else { return Ok(None) };
+    let document = &read.document;
+    let edit = Edit::new(document, change)?;
+    let Some(intended) = intent::intended(document, change).map_err(|why| edit.refused(why))? else {
+        return following(read, rest);
     };
     let ways = edit.ways(&intended).map_err(|why| edit.refused(why))?;
     let mut reason = "there is no way to write it here".to_owned();
     for splices in ways {
-        let after = lines::apply(&document.slice, document.yaml, bytes, splices);
-        match oracle::judge(bytes, &edit, &after, &intended) {
-            Ok(()) => return Ok(Some(after)),
+        let after = lines::apply(&document.slice, document.yaml, read.bytes, splices);
+        match oracle::judge(read, &edit, &after, &intended) {
+            Ok(new) => {
+                let further = following(&new, rest)?;
+                return Ok(Some(further.unwrap_or(after)));
+            }
             Err(why) => reason = why,
         }
     }

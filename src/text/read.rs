@@ -14,7 +14,7 @@ use super::keys::KeyMap;
 use super::plain::Plain;
 use super::timestamp;
 use crate::domain::ticket::{
-    self, Diagnostic, Digest, OrphanStatus, Priority, Stamps, State, Ticket, TicketId, Timestamp,
+    self, Apart, Diagnostic, Digest, OrphanStatus, Priority, Seldom, Stamps, State, Ticket, TicketId, Timestamp,
 };
 
 /// What a file in the ticket folder is.
@@ -76,23 +76,27 @@ fn ticket(
         priority: reader.priority(),
         labels: reader.list("labels"),
         stamps: reader.stamps(),
-        orphan_status: reader.orphan_status(),
         depends_on: reader.ids("depends_on"),
+        repo: reader.text("repo"),
+        seldom: Apart::default(),
+        content,
+        meaning,
+    };
+    let mut seldom = Seldom {
+        orphan_status: reader.orphan_status(),
         conflicts_with: reader.ids("conflicts_with"),
         touches: reader.list("touches"),
         human_gate: reader.human_gate(),
-        repo: reader.text("repo"),
         requires: reader.list("requires"),
         parent: reader.text("parent").map(TicketId::new),
         children: reader.ids("children"),
         github: reader.text("github"),
         pr: reader.text("pr"),
         problems: Vec::new(),
-        content,
-        meaning,
     };
     reader.problems.sort();
-    said.problems = reader.problems;
+    seldom.problems = reader.problems;
+    said.seldom = seldom.into();
     said.into()
 }
 
@@ -174,11 +178,16 @@ impl Reader<'_> {
             let message = format!("`{key}` holds {} where a text is expected; it is left out", item.text);
             self.problem(&item, message);
         }
-        texts.into_iter().map(|text| text.text).collect()
+        let mut texts: Vec<_> = texts.into_iter().map(|text| text.text).collect();
+        // It may lie in the room of what it was made of, and is kept as long as the ticket.
+        texts.shrink_to_fit();
+        texts
     }
 
     fn ids(&mut self, key: &str) -> Vec<TicketId> {
-        self.list(key).into_iter().map(TicketId::new).collect()
+        let mut ids: Vec<_> = self.list(key).into_iter().map(TicketId::new).collect();
+        ids.shrink_to_fit();
+        ids
     }
 
     fn stamps(&mut self) -> Stamps {

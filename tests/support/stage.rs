@@ -157,20 +157,25 @@ impl Stage {
 
     /// Starts the daemon, and waits until it answers.
     pub fn start(&self) {
-        let pid = self.spawn(None);
+        self.start_with([]);
+    }
+
+    /// The same with these environment variables.
+    pub fn start_with<const N: usize>(&self, env: [(&str, &str); N]) {
+        let pid = self.spawn(env);
         let answers = || (self.json("status")["pid"] == pid).then_some(());
         until("the daemon", BOUND, answers, || self.bench.read("daemon.log"));
     }
 
     /// Starts a daemon that is killed, or whose supervisor is, at this fault point.
     pub fn start_to_fail(&self, point: &str) {
-        self.spawn(Some(point));
+        self.spawn([("YOI_FAULT", point)]);
     }
 
-    fn spawn(&self, fault: Option<&str>) -> u32 {
+    fn spawn<const N: usize>(&self, env: [(&str, &str); N]) -> u32 {
         let log = fs::File::create(self.bench.path("daemon.log")).unwrap();
         let mut command = self.bench.command("work");
-        command.arg("daemon").envs(fault.map(|point| ("YOI_FAULT", point)));
+        command.arg("daemon").envs(env);
         let daemon = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let pid = daemon.id();
         assert!(self.daemon.replace(Some(daemon)).is_none(), "one daemon a stage");

@@ -56,7 +56,7 @@ fn changed(paths: &[&str]) -> Dirty {
     if paths.is_empty() { Dirty::Clean } else { Dirty::Changed(paths.iter().map(ToString::to_string).collect()) }
 }
 
-const CHANGES: [(&str, &[&str]); 14] = [
+const CHANGES: [(&str, &[&str]); 18] = [
     ("true", &[]),
     ("echo new > untracked; mkdir u; echo x > u/x", &[]),
     ("echo x >> tickets/t.md; echo x > tickets/new.md; git add tickets", &[]),
@@ -70,6 +70,10 @@ const CHANGES: [(&str, &[&str]); 14] = [
     ("chmod +x b.txt", &["b.txt"]),
     ("git mv b.txt c.txt", &["b.txt", "c.txt"]),
     ("mkdir tickets.old; echo x > tickets.old/t.md; git add -f tickets.old", &["tickets.old/t.md"]),
+    ("git rm -q --cached b.txt", &["b.txt"]),
+    ("git rm -qr --cached src; echo x >> tickets/t.md", &["src/a.rs"]),
+    ("git rm -qr src tickets; echo x > src", &["src/a.rs"]),
+    ("rm -r src; echo x > src; git add src", &["src", "src/a.rs"]),
     ("for n in 7 6 5 4 3 2 1; do echo > ä$n; done; git add .", &["ä1", "ä2", "ä3", "ä4", "ä5"]),
 ];
 
@@ -85,6 +89,29 @@ fn what_counts_as_a_change_is_the_same_by_library_and_by_program() {
         assert_eq!(Dirty::from(by_program), changed(expected), "program: {script}");
         assert_eq!(worktree.dirty(), changed(expected), "{script}");
     }
+}
+
+#[test]
+fn what_counts_lies_beside_a_ticket_folder_that_lies_deep() {
+    let check = |script: &str, expected: &[&str]| {
+        let scene = Scene::new("");
+        scene.shell(
+            "mkdir -p docs/work/tickets docs/other; echo x > docs/work/tickets/t.md; echo x > docs/work/notes
+            echo x > docs/other/o; git add .; git commit -qm two",
+        );
+        scene.shell(script);
+        let git = scene.folder.path().join(".git");
+        let worktree = GitWorktree::new(&scene.folder.path().join("docs"), Some(&git), Path::new("work/tickets"));
+        let (library, program) = (worktree.changed_by_library().unwrap().unwrap(), worktree.changed_by_program());
+        assert_eq!(Dirty::from(library), changed(expected), "library: {script}");
+        assert_eq!(Dirty::from(program.unwrap()), changed(expected), "program: {script}");
+    };
+    check("true", &[]);
+    check("echo y >> docs/work/tickets/t.md; git rm -q --cached docs/work/tickets/t.md", &[]);
+    check("echo y >> docs/work/notes", &["docs/work/notes"]);
+    check("git rm -q --cached docs/work/notes docs/other/o", &["docs/other/o", "docs/work/notes"]);
+    check("git rm -qr --cached docs; echo y >> tickets/t.md", &["docs/other/o", "docs/work/notes", "tickets/t.md"]);
+    check("rm -r docs/work; echo y > docs/work; git add -A", &["docs/work", "docs/work/notes"]);
 }
 
 #[test]

@@ -33,6 +33,6 @@ impl Openness {
 
     /// Whether somebody is known to have this file open.
     pub fn is_open(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|metadata| self.open.contains(&(metadata.dev(), metadata.ino())))
+        fs::metadata(path).is_ok_and(|metadata| self.open.contains(&(metadata.dev(), metadata.ino())))
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 
@@ -30,6 +30,8 @@ const MOST: usize = 64;
 /// A writer has finished when it has been quiet for this long, or for the shorter time and has closed the file.
 const QUIET: Duration = Duration::from_secs(2);
 const QUIET_AND_CLOSED: Duration = Duration::from_millis(200);
+/// Why a text is kept that was once in the ticket.
+const NOT_SEEN: &str = "it was saved over by somebody who had perhaps not seen it";
 /// Half a text is waited for so long.
 const UNFINISHED: Duration = Duration::from_mins(1);
 /// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
@@ -119,14 +121,13 @@ impl Journal {
         let mut reviewed = Reviewed { found: self.take_found(), again_in: None };
         let there: Vec<(String, PathBuf)> =
             self.entries.iter().filter_map(|e| Some((e.made.name.clone(), self.locate(e)?))).collect();
-        let crowded = there.len() > 4 * MOST;
         let mut surplus = there.len().saturating_sub(MOST);
         // Half of them at once: looking through all processes for each new one would cost more.
         surplus += if surplus > 0 { MOST / 2 } else { 0 };
         for (n, (name, path)) in there.iter().enumerate() {
             let Some(entry) = self.entries.iter().find(|entry| entry.made.name == *name).cloned() else { continue };
             // An error leaves the text where it is; the next look sees it again.
-            if self.look_at(entry, path, (n < surplus, crowded), looking, &mut reviewed).is_err() {
+            if self.look_at(entry, path, n < surplus, looking, &mut reviewed).is_err() {
                 reviewed.again(Duration::from_mins(1));
             }
         }
@@ -140,7 +141,7 @@ impl Journal {
         &mut self,
         mut entry: Entry,
         path: &Path,
-        (surplus, crowded): (bool, bool),
+        surplus: bool,
         looking: &Looking,
         reviewed: &mut Reviewed,
     ) -> io::Result<()> {
@@ -154,15 +155,16 @@ impl Journal {
         };
         entry.out = Some(out);
         let age = looking.now - entry.made.at;
-        // Of a clock that was set back nothing is concluded but that it may take longer.
-        let surplus = surplus || looking.is_surplus(&name);
-        let due = surplus && (crowded || !entry.is_theirs()) || age >= KEPT_FOR;
+        // What somebody else wrote is perhaps nowhere else, or will not be for long: it stays as long as there is room.
+        let surplus = surplus && !entry.is_theirs() || looking.is_surplus(&name);
+        // Who has it open is looked up after the look has begun: of what was displaced later it says nothing.
+        let due = surplus && age > TimeDelta::zero() || age >= KEPT_FOR;
         let known = entry.made.known();
         if !due && out.digest == known && (out.size, out.written) == Look::times(path)? {
             reviewed.again(next_look(age));
             return Ok(());
         }
-        let (bytes, look) = if looking.last { settled(path)? } else { Look::at(path)? };
+        let (bytes, look) = if looking.last { rested(path)? } else { Look::at(path)? };
         if look.digest != known {
             return self.changed(&entry, path, (&bytes, look), looking, reviewed);
         }
@@ -172,11 +174,24 @@ impl Journal {
         if !due || looking.is_open(path) {
             reviewed.again(next_look(age));
         } else if Look::times(path)? == (look.size, look.written) {
-            self.forget(&entry);
+            reviewed.found.extend(self.let_go(&entry, path, &bytes)?);
         } else {
             reviewed.again(Duration::from_secs(1));
         }
         Ok(())
+    }
+
+    /// A text goes that nothing more is to be done about: unless it is somebody else's, and lines of it are not in the
+    /// ticket.
+    fn let_go(&mut self, entry: &Entry, path: &Path, bytes: &[u8]) -> io::Result<Option<Found>> {
+        if entry.is_theirs()
+            && let Ok(current) = files::read_whole(&self.file)
+            && !holds_all_lines(&current, bytes, &self.edited_keys())
+        {
+            return self.set_aside(entry, path, NOT_SEEN).map(Some);
+        }
+        self.forget(entry);
+        Ok(None)
     }
 
     /// A crash came between the two lines of an exchange. What lies there is our own text, and the exchange was not made,
@@ -201,7 +216,7 @@ impl Journal {
         looking: &Looking,
         reviewed: &mut Reviewed,
     ) -> io::Result<()> {
-        let quiet = quiet_for(look);
+        let quiet = look.quiet_for();
         if !looking.last && quiet < QUIET && (quiet < QUIET_AND_CLOSED || looking.is_open(path)) {
             reviewed.again(QUIET_AND_CLOSED);
             return Ok(());
@@ -295,8 +310,7 @@ impl Journal {
             let Ok((bytes, look)) = Look::at(&path) else { continue };
             // What is not dealt with yet has its own way.
             if look.digest == entry.made.known() && !holds_all_lines(theirs, &bytes, &edited) {
-                let why = "it was saved over by somebody who had perhaps not seen it";
-                let found = self.set_aside(&entry, &path, why);
+                let found = self.set_aside(&entry, &path, NOT_SEEN);
                 self.found.extend(found);
             }
         }
@@ -318,15 +332,15 @@ impl Journal {
         let mut found = self.review(&Looking::last(now)).found;
         if self.place.is_none() {
             for entry in self.entries.clone() {
-                let settled = |path: &PathBuf| Look::at(path).is_ok_and(|(_, look)| look.digest == entry.made.known());
-                match self.locate(&entry) {
-                    Some(path) if settled(&path) => self.forget(&entry),
-                    Some(kept) => {
+                let Some(path) = self.locate(&entry) else { continue };
+                let left = match Look::at(&path) {
+                    Ok((bytes, look)) if look.digest == entry.made.known() => self.let_go(&entry, &path, &bytes),
+                    _ => {
                         let why = "somebody was still writing into it".to_owned();
-                        found.push(Found::Conflict { kept, why });
+                        Ok(Some(Found::Conflict { kept: path, why }))
                     }
-                    None => {}
-                }
+                };
+                found.extend(left.ok().flatten());
             }
         }
         found
@@ -334,24 +348,16 @@ impl Journal {
 }
 
 /// Reads a text once its writer has been quiet for a moment, or patience is over.
-fn settled(path: &Path) -> io::Result<(Vec<u8>, Look)> {
+fn rested(path: &Path) -> io::Result<(Vec<u8>, Look)> {
     let mut waited = Duration::ZERO;
     loop {
         let (bytes, look) = Look::at(path)?;
-        if waited >= LAST_LOOK || quiet_for(look) >= LAST_QUIET {
+        if waited >= LAST_LOOK || look.quiet_for() >= LAST_QUIET {
             return Ok((bytes, look));
         }
         thread::sleep(LAST_QUIET / 4);
         waited += LAST_QUIET / 4;
     }
-}
-
-/// How long nobody has written into a text.
-fn quiet_for(look: Look) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let written = Duration::from_nanos(u64::try_from(look.written).unwrap_or_default());
-    // A time in the future says nothing: the text is taken to be quiet, because nothing else would ever end the wait.
-    now.checked_sub(written).unwrap_or(QUIET)
 }
 
 /// Soon in the beginning, when an editor may still be saving; at last when it may go.

@@ -100,6 +100,8 @@ fn connect(path: &Path, how: OpenFlags) -> Result<Connection, Why> {
     connection.busy_timeout(BUSY_FOR)?;
     // Enough against a crash of yoi; against one of the machine it may lose the last records, never the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // In KiB. What is written together is small, and a daemon keeps this for good; SQLite's own choice is 2 MiB.
+    connection.pragma_update(None, "cache_size", -256)?;
     Ok(connection)
 }
 

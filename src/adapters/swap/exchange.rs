@@ -3,20 +3,19 @@
 //!
 //! Must not know: what the texts are.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Access, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
-use super::super::files;
-use super::super::kept::{Journal, Look};
+use super::super::kept::{Journal, Look, settled};
+use super::super::{fault, files};
 use crate::domain::ticket::Digest;
 use crate::text::lineage::Made;
 use crate::text::merge::{CameOut, Edit};
@@ -32,19 +31,13 @@ pub(super) struct Place<'p> {
     journal: &'p mut Journal,
     /// The exchange on whose outcome the next one is made.
     follows: Option<String>,
-    /// The one before it.
-    former: Option<String>,
     /// The first exchange of this edit.
     first: Option<String>,
-    /// Where what came out last lies, if it is to be put back.
-    last: Option<PathBuf>,
-    /// What comes out next is to be kept for good.
-    doubtful: bool,
 }
 
 impl<'p> Place<'p> {
     pub(super) fn new(path: &'p Path, folder: &'p Path, own: bool, journal: &'p mut Journal) -> Self {
-        Self { path, folder, own, journal, follows: None, first: None, former: None, last: None, doubtful: false }
+        Self { path, folder, own, journal, follows: None, first: None }
     }
 
     /// What is put is made of what was written into the displaced text of this exchange.
@@ -62,35 +55,52 @@ impl<'p> Place<'p> {
         rustix::fs::access(self.path, Access::WRITE_OK)?;
         let temporary = self.write(ours, &fs::metadata(self.path)?)?;
         let name = self.begin(temporary.path(), (base, expected, ours), edits)?;
+        // Writing ours to disk took its time. Who has saved since is not displaced at all, but for the moment that is left.
+        match self.other_than(expected) {
+            Ok(None) => {}
+            Ok(Some(newest)) => {
+                self.void(&name);
+                return Ok(CameOut::NotPut(newest));
+            }
+            Err(error) => {
+                self.void(&name);
+                return Err(error);
+            }
+        }
+        fault::delay("before-exchange");
         match self.swap(temporary.path()) {
             Ok(()) => {
+                fault::delay("after-exchange");
                 let path = temporary.into_temp_path().keep().map_err(|kept| kept.error)?;
-                self.came_out(name, path, expected).map_err(|error| self.kept_in(&error))
+                self.came_out(name, &path, expected).map_err(|error| self.kept_in(&error))
             }
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 let renamed = self.rename(temporary, expected);
                 match &renamed {
                     Ok(CameOut::Expected) => self.journal.came_out(&name, Look::of(expected)),
-                    _ => self.journal.void(&name),
+                    _ => self.void(&name),
                 }
                 renamed
             }
             Err(errno) => {
-                self.journal.void(&name);
+                self.void(&name);
                 Err(errno.into())
             }
         }
     }
 
-    /// Puts what came out last, and reads `newest`, back itself, and says what was there.
-    pub(super) fn put_back(&mut self, newest: &[u8], expected: &[u8]) -> io::Result<CameOut> {
-        let Some(last) = self.last.clone() else { return Err(io::Error::other("nothing came out of the file")) };
-        let name = self.begin(&last, (newest, expected, newest), Vec::new())?;
-        if let Err(errno) = self.swap(&last) {
-            self.journal.void(&name);
-            return Err(self.kept_in(&errno.into()));
+    /// What is in the file, if it is another text than this one; once whoever wrote it has come to the end.
+    fn other_than(&self, expected: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        if files::read_whole(self.path)? == expected {
+            return Ok(None);
         }
-        self.came_out(name, last, expected).map_err(|error| self.kept_in(&error))
+        let theirs = settled(self.path, files::read_whole, |text| text == expected)?;
+        Ok((theirs != expected).then_some(theirs))
+    }
+
+    fn void(&mut self, name: &str) {
+        self.journal.void(name);
+        self.first.take_if(|first| first == name);
     }
 
     fn begin(
@@ -122,35 +132,25 @@ impl<'p> Place<'p> {
         rustix::fs::renameat_with(CWD, other, CWD, self.path, RenameFlags::EXCHANGE)
     }
 
-    fn came_out(&mut self, name: String, path: PathBuf, expected: &[u8]) -> io::Result<CameOut> {
-        let (theirs, look) = Look::at(&path)?;
+    fn came_out(&mut self, name: String, path: &Path, expected: &[u8]) -> io::Result<CameOut> {
+        let (mut theirs, mut look) = Look::at(path)?;
+        if theirs != expected {
+            settled(path, files::read_whole, |text| text == expected)?;
+            (theirs, look) = Look::at(path)?;
+        }
         self.journal.came_out(&name, look);
-        self.last = Some(path);
         if theirs == expected {
             File::open(self.folder)?.sync_all()?;
             self.follows = None;
-            if self.doubtful {
-                self.journal.doubt(&name);
-            }
             return Ok(CameOut::Expected);
         }
-        self.former = self.follows.replace(name);
+        self.follows = Some(name);
         Ok(CameOut::Other(theirs))
     }
 
     /// What came out has perhaps taken back what was acknowledged before this edit.
     pub(super) fn meet(&mut self, theirs: &[u8]) {
         self.journal.meet(theirs, self.first.as_deref());
-    }
-
-    /// The keys that yoi has edited lately.
-    pub(super) fn edited_keys(&self) -> BTreeSet<String> {
-        self.journal.edited_keys()
-    }
-
-    /// Somebody has saved over what came out before the last, and perhaps without having seen it.
-    pub(super) fn doubt_former(&mut self) {
-        self.doubtful |= self.former.as_ref().is_some_and(|former| !self.journal.doubt(former));
     }
 
     /// Without an exchange: the file is read once more and replaced if it is still the expected one.

@@ -1,5 +1,5 @@
-//! Races between an edit and whoever writes the same file: the decision is called between reading and exchanging, so a
-//! decision that writes the file itself is another writer at the worst moment.
+//! Races between an edit and whoever writes the same file: somebody else writes while the edit is decided on, in the moment
+//! before the exchange, or in the moment after it.
 
 use std::convert::Infallible;
 use std::fs::{self, Permissions};
@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::super::fault::hook;
 use super::*;
 use crate::domain::edit::Change;
 
@@ -50,7 +51,7 @@ impl Bench {
         names
     }
 
-    /// Sets `state`; before the n-th exchange somebody saves the n-th text.
+    /// Sets `state`; while that is decided on for the n-th time somebody saves the n-th text.
     fn set_state_while(&self, saves: &[&str]) -> Result<Swapped, SwapError<Infallible>> {
         let mut saves = saves.iter();
         edit(&self.file, &mut |_| {
@@ -60,7 +61,24 @@ impl Bench {
             Ok(vec![Change::text("state", "queued")])
         })
     }
+
+    /// The same; the n-th text is saved at that place of the n-th exchange, by a new file or into the open one.
+    fn set_state_and(&self, place: &'static str, in_place: bool, saves: &[&str]) -> Outcome {
+        let mut saves: Vec<String> = saves.iter().rev().map(|text| (*text).to_owned()).collect();
+        let (file, new) = (self.file.clone(), self.folder.path().join("editor"));
+        hook::set(place, move || {
+            let Some(text) = saves.pop() else { return };
+            if in_place {
+                return fs::write(&file, text).unwrap();
+            }
+            fs::write(&new, text).unwrap();
+            fs::rename(&new, &file).unwrap();
+        });
+        edit_alone(&self.file, &mut |_| Ok(vec![Change::text("state", "queued")]))
+    }
 }
+
+type Outcome = Result<(Swapped, Vec<Found>), SwapError<Infallible>>;
 
 fn ticket(state: &str, more: &str) -> String {
     format!("---\ntitle: x\nstate: {state}\n---\n{more}")
@@ -102,9 +120,71 @@ fn several_saves_in_a_row_are_each_the_newest() {
     assert_eq!(bench.names(), ["t.md"]);
 }
 
-/// What comes out goes back at once, so that the second has seen the first.
 #[test]
-fn who_saves_over_another_between_our_exchanges_has_seen_it() {
+fn what_is_saved_in_the_last_moment_before_an_exchange_is_edited() {
+    for in_place in [false, true] {
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        let texts = [ticket("ready", "0\n1\n"), ticket("ready", "0\n1\n2\n")];
+        let (swapped, found) = bench.set_state_and("before-exchange", in_place, &[&texts[0], &texts[1]]).unwrap();
+        assert_eq!(bench.text(), ticket("queued", "0\n1\n2\n"));
+        assert_eq!(String::from_utf8(swapped.after).unwrap(), bench.text());
+        assert_eq!((found, bench.names()), (vec![], vec!["t.md".to_owned()]));
+    }
+    let bench = Bench::new(&ticket("ready", "b\n"));
+    let conflict = bench.set_state_and("before-exchange", false, &[&ticket("done", "theirs\n")]);
+    assert!(matches!(conflict, Err(SwapError::Conflict(_))), "{conflict:?}");
+    assert_eq!(bench.text(), ticket("done", "theirs\n"));
+}
+
+/// Between the exchange and the look at what came out, somebody saves what he had read before: he wins, and that is said.
+#[test]
+fn what_is_saved_just_after_an_exchange_stays() {
+    for in_place in [false, true] {
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        let theirs = ticket("ready", "theirs\n");
+        let (_, found) = bench.set_state_and("after-exchange", in_place, &[&theirs]).unwrap();
+        assert_eq!(bench.text(), theirs);
+        assert!(matches!(&found[..], [Found::SavedOver { keys, .. }] if *keys == ["state"]), "{found:?}");
+    }
+}
+
+/// Somebody saves in the last moment, so that it comes out; and somebody else has read our text meanwhile, and saves that.
+#[test]
+fn what_came_out_is_kept_where_somebody_has_not_seen_it() {
+    for in_place in [false, true] {
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        let mut first = true;
+        let (file, new) = (bench.file.clone(), bench.folder.path().join("editor"));
+        hook::set("before-exchange", move || {
+            let text = if std::mem::take(&mut first) {
+                ticket("ready", "0\n1\n")
+            } else {
+                fs::read_to_string(&file).unwrap().replace("0\n", "0\n2\n")
+            };
+            if in_place {
+                return fs::write(&file, text).unwrap();
+            }
+            fs::write(&new, text).unwrap();
+            fs::rename(&new, &file).unwrap();
+        });
+        let mut decisions = 0;
+        let edited = edit_alone(&bench.file, &mut |_| {
+            decisions += 1;
+            if decisions > 2 {
+                hook::set("nowhere", || {});
+            }
+            Ok::<_, Infallible>(vec![Change::text("state", "queued")])
+        });
+        let (_, found) = edited.unwrap();
+        let [Found::Conflict { kept, why }] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(why, "it was saved over by somebody who had perhaps not seen it");
+        assert_eq!(fs::read_to_string(kept).unwrap(), ticket("ready", "0\n1\n"));
+        assert_eq!(bench.text(), ticket("queued", "0\n2\n"));
+    }
+}
+
+#[test]
+fn who_saves_over_another_before_our_exchange_has_seen_it() {
     let bench = Bench::new(&ticket("ready", "0\n"));
     let mut saves = [ticket("ready", "1\n"), ticket("ready", "2\n")].into_iter();
     let (_, found) = edit_alone(&bench.file, &mut |_| {

@@ -2,12 +2,10 @@
 //!
 //! Must not know: any decision (the edit's is handed in); how a swap is made.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use serde_yaml::Value;
 
@@ -21,9 +19,6 @@ use crate::domain::ticket::{State, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Review, Reviewing};
 use crate::text::merge::Clash;
 
-/// Who writes in place takes this long to write a whole text.
-const SETTLING: Duration = Duration::from_millis(300);
-const PAUSE: Duration = Duration::from_millis(10);
 /// A ticket that is being written by somebody else is looked at again so much later.
 const HELD: Duration = Duration::from_secs(1);
 
@@ -48,19 +43,8 @@ impl TicketFolder {
         let real = self.inside(path).map_err(failed)?.ok_or_else(|| EditError::Outside(path.to_owned()))?;
         let mut journal = self.kept.journal(&real).map_err(io)?;
         self.look(&mut journal, path, &Looking::new(chrono::Utc::now()));
-        let until = Instant::now() + SETTLING;
-        let swapped = loop {
-            let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
-            match swap::edit(&mut journal, own, self.locks.waits(), &mut on_bytes) {
-                // Half a text: somebody is just writing it in place.
-                Err(SwapError::Refused(Stop::Unsafe(_)) | SwapError::Unsafe(_))
-                    if Instant::now() < until && is_being_written(&real) =>
-                {
-                    thread::sleep(PAUSE);
-                }
-                result => break result,
-            }
-        };
+        let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
+        let swapped = swap::edit(&mut journal, own, self.locks.waits(), &mut on_bytes);
         let found = journal.take_found();
         self.noticed(|noticed| {
             noticed.edited.push(path.to_owned());
@@ -176,11 +160,6 @@ fn held(id: &TicketId, error: io::Error) -> Result<EditError, io::Error> {
     }
     let refusal = Refusal::new(format!("`{id}` is being written by another process: {error}"));
     Ok(EditError::Refused(Refusal { passing: true, ..refusal.hint("try again") }))
-}
-
-fn is_being_written(file: &Path) -> bool {
-    let written = fs::metadata(file).and_then(|metadata| metadata.modified());
-    written.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() < SETTLING)
 }
 
 fn finding(ticket: &TicketId, path: &Path, found: Found) -> Finding {

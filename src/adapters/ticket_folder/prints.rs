@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -16,9 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, statat};
 
 use super::layout::{ITEM, is_hidden, is_markdown};
+use super::leaf::Leaves;
+use super::scan::in_parallel;
 use crate::domain::differences::Differences;
 use crate::domain::ticket::Digest;
 
@@ -90,14 +93,22 @@ impl Prints {
 
     /// Compares with the disk. What is gone is forgotten: it is told once.
     pub(super) fn compare(&self, workspace: &Path, folder: &Path) -> io::Result<Differences> {
-        let mut walk = Walk { prints: self, workspace, changed: Vec::new(), there: Vec::new(), folders: Vec::new() };
-        let folder: PathBuf = folder.components().filter(|part| part.as_os_str() != ".").collect();
-        walk.folder(&folder, None)?;
-        while let Some((folder, belongs)) = walk.folders.pop() {
+        let root: PathBuf = folder.components().filter(|part| part.as_os_str() != ".").collect();
+        let open = File::open(workspace)?;
+        let walk = Walk { prints: self, workspace: &open, leaves: Leaves::of(&workspace.join(&root)) };
+        let mut found = walk.folder(&root, None)?;
+        let mut level = mem::take(&mut found.folders);
+        while !level.is_empty() {
             // A folder that went meanwhile, or may not be read, is a place like any other where nothing is found.
-            let _ = walk.folder(&folder, Some(belongs));
+            let below = in_parallel(level, |(folder, belongs)| walk.folder(&folder, Some(belongs)).ok());
+            level = Vec::new();
+            for mut more in below {
+                found.changed.append(&mut more.changed);
+                found.there.append(&mut more.there);
+                level.append(&mut more.folders);
+            }
         }
-        let Walk { changed, mut there, .. } = walk;
+        let Seen { changed, mut there, .. } = found;
         there.sort_unstable();
         let mut gone = Vec::new();
         self.lock().retain(|name, _| {
@@ -113,7 +124,13 @@ impl Prints {
 
 struct Walk<'a> {
     prints: &'a Prints,
-    workspace: &'a Path,
+    workspace: &'a File,
+    leaves: Leaves,
+}
+
+/// What was seen in one folder.
+#[derive(Default)]
+struct Seen {
     changed: Vec<PathBuf>,
     /// Names of the files that are there.
     there: Vec<u64>,
@@ -123,15 +140,23 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// One folder, by the rules of `layout`; `belongs` is None for the ticket folder itself.
-    fn folder(&mut self, folder: &Path, belongs: Option<bool>) -> io::Result<()> {
-        let follow = if belongs.is_none() { OFlags::empty() } else { OFlags::NOFOLLOW };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | follow;
-        let open: OwnedFd = openat(CWD, self.workspace.join(folder), flags, Mode::empty())?;
-        let belongs = belongs.is_some_and(|inherited| inherited || is_file(&open, OsStr::new(ITEM)));
+    fn folder(&self, folder: &Path, belongs: Option<bool>) -> io::Result<Seen> {
+        let mut seen = Seen::default();
         let prefix = match folder.as_os_str().as_encoded_bytes() {
             b"" => Digest::of(b""),
             path => Digest::of(path).and(b"/"),
         };
+        if belongs.is_some()
+            && let Some(item) = self.leaves.item(self.workspace, folder)
+        {
+            self.file(&mut seen, folder, OsStr::new(ITEM), prefix, Print::of_stat(&item));
+            return Ok(seen);
+        }
+        let follow = if belongs.is_none() { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | follow;
+        let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let open: OwnedFd = openat(self.workspace, path, flags, Mode::empty())?;
+        let belongs = belongs.is_some_and(|inherited| inherited || is_file(&open, OsStr::new(ITEM)));
         for entry in Dir::read_from(&open)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -139,23 +164,24 @@ impl Walk<'_> {
                 continue;
             }
             if is_folder(&open, name, entry.file_type()) {
-                self.folders.push((folder.join(name), belongs));
+                seen.folders.push((folder.join(name), belongs));
             } else if is_markdown(Path::new(name)) && (name == ITEM || !belongs) {
-                self.file(&open, folder, name, prefix.and(name.as_bytes()));
+                let print = match statat(&open, name, AtFlags::empty()) {
+                    Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => continue,
+                    Ok(found) => Print::of_stat(&found),
+                    Err(_) => NOTHING,
+                };
+                self.file(&mut seen, folder, name, prefix, print);
             }
         }
-        Ok(())
+        Ok(seen)
     }
 
-    fn file(&mut self, open: &OwnedFd, folder: &Path, name: &OsStr, digest: Digest) {
-        let print = match statat(open, name, AtFlags::empty()) {
-            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => return,
-            Ok(found) => Print::of_stat(&found),
-            Err(_) => NOTHING,
-        };
-        self.there.push(digest.0);
+    fn file(&self, seen: &mut Seen, folder: &Path, name: &OsStr, prefix: Digest, print: Print) {
+        let digest = prefix.and(name.as_bytes());
+        seen.there.push(digest.0);
         if self.prints.lock().get(&digest.0) != Some(&print) {
-            self.changed.push(folder.join(name));
+            seen.changed.push(folder.join(name));
         }
     }
 }

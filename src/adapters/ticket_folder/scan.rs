@@ -13,6 +13,7 @@ use std::thread;
 use super::super::files;
 use super::TicketFolder;
 use super::layout::{self, ITEM};
+use super::leaf::Leaves;
 use super::leftovers;
 use crate::domain::ticket::Diagnostic;
 use crate::ports::Entry;
@@ -75,10 +76,16 @@ impl TicketFolder {
     fn walk(&self) -> io::Result<Listing> {
         // `.` is the workspace itself.
         let root: PathBuf = self.folder.components().filter(|part| part.as_os_str() != ".").collect();
+        let (leaves, workspace) = (Leaves::of(&self.workspace.join(&root)), File::open(&self.workspace)?);
         let mut all = self.list(&Folder { path: root, belongs: false }, true)?;
         let mut level = std::mem::take(&mut all.folders);
+        // What a write left behind is looked for by who looks after it, a daemon, and seen in a list only.
+        let must_list = self.prints.is_some();
         while !level.is_empty() {
             let listings = in_parallel(std::mem::take(&mut level), |folder| {
+                if !must_list && leaves.item(&workspace, &folder.path).is_some() {
+                    return Some(Listing { files: vec![folder.path.join(ITEM)], ..Listing::default() });
+                }
                 Some(
                     self.list(&folder, false)
                         .unwrap_or_else(|error| Listing { failed: vec![(folder.path, error)], ..Listing::default() }),
@@ -141,7 +148,7 @@ fn kind(entry: &DirEntry) -> io::Result<Kind> {
 }
 
 /// `work` done on each, several at a time; what comes of it in the order of the items.
-fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> Option<R> + Sync) -> Vec<R> {
+pub(super) fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> Option<R> + Sync) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS).min(items.len() / HANDFUL);
     if threads < 2 {
         return items.into_iter().filter_map(work).collect();

@@ -15,11 +15,19 @@ use walkdir::WalkDir;
 
 use super::Shared;
 use super::narrowing::{Before, Narrowing};
-use super::sorting::{ITEM, Pile, Places, is_foreign_folder};
+use super::sorting::{ITEM, Pile, Places, is_foreign_folder, is_ticket_file};
 
 /// Why the kernel cannot report changes here, in words that continue "because".
 #[derive(Debug)]
 pub(super) struct CannotWatch(pub(super) String);
+
+/// What has to be looked at after watches were set again.
+pub(super) struct Rearmed {
+    /// Everything, and why.
+    pub(super) everything: Option<String>,
+    /// Files that belong to another file beside them now, or do not any more.
+    pub(super) paths: Vec<PathBuf>,
+}
 
 /// All watches that are set.
 pub(super) struct Armed {
@@ -67,8 +75,8 @@ impl Armed {
         self.folders.len()
     }
 
-    /// Sets again what the pile says is needed. Returns why everything has to be read, if it has.
-    pub(super) fn rearm(&mut self, pile: Pile, shared: &Arc<Shared>) -> Result<Option<String>, CannotWatch> {
+    /// Sets again what the pile says is needed. Returns what has to be looked at because of that.
+    pub(super) fn rearm(&mut self, pile: Pile, shared: &Arc<Shared>) -> Result<Rearmed, CannotWatch> {
         let was_there = self.complete();
         let lost = pile.lost.is_some();
         if pile.root && was_there {
@@ -90,19 +98,25 @@ impl Armed {
         }
         for folder in pile.folders {
             if self.folder(&folder)? {
-                why.get_or_insert_with(|| format!("the folder {} came, went or moved", self.named(&folder)));
+                why.get_or_insert_with(|| format!("the folder {} came, went or moved", self.named(&folder).display()));
             }
         }
-        for folder in pile.items {
-            if self.item(&folder) {
-                let named = self.named(&folder);
-                why.get_or_insert_with(|| format!("the {ITEM} of {named} came or went: what lies there belongs to it"));
-            }
-        }
+        // While somebody replaces an `item.md` it may be missing, so that this is no rare thing: a checkout does so.
+        let turned: Vec<_> = pile.items.into_iter().filter(|folder| self.item(folder)).collect();
+        let paths =
+            if why.is_none() { turned.iter().flat_map(|folder| self.below(folder)).collect() } else { Vec::new() };
         if pile.git_folders || lost {
             self.git()?;
         }
-        Ok(why)
+        Ok(Rearmed { everything: why, paths })
+    }
+
+    /// What may be, or may have been, a ticket in or below a folder, as notices name it.
+    fn below(&self, folder: &Path) -> Vec<PathBuf> {
+        let walk = WalkDir::new(folder).follow_links(false).into_iter();
+        let inside = walk.filter_entry(|entry| !is_foreign_folder(entry.file_name()));
+        let files = inside.flatten().filter(|entry| !entry.file_type().is_dir() && is_ticket_file(entry.file_name()));
+        files.map(|entry| self.named(entry.path())).collect()
     }
 
     /// The folders above, then the whole ticket folder.
@@ -188,9 +202,9 @@ impl Armed {
         }
     }
 
-    fn named(&self, folder: &Path) -> String {
-        let inside = folder.strip_prefix(&self.places.tickets).unwrap_or(folder);
-        self.places.named.join(inside).display().to_string()
+    fn named(&self, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix(&self.places.tickets).unwrap_or(path);
+        self.places.named.join(inside)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::arming::{Armed, CannotWatch};
+use super::arming::{Armed, CannotWatch, Rearmed};
 use super::pacing::Pace;
 use super::polling::GitMarks;
 use super::sorting::{Pile, Places};
@@ -110,10 +110,13 @@ impl Worker {
     fn notices_for(&mut self, pile: Pile) -> Vec<Notice> {
         let mut git = pile.git;
         let files = if self.armed.is_some() {
-            let paths = pile.paths.iter().cloned().collect::<Vec<_>>();
+            let mut paths = pile.paths.clone();
             match self.rearm(pile) {
-                Ok(Some(why)) => Some(Notice::Everything(why)),
-                Ok(None) => (!paths.is_empty()).then_some(Notice::Paths(paths)),
+                Ok(Rearmed { everything: Some(why), .. }) => Some(Notice::Everything(why)),
+                Ok(Rearmed { paths: more, .. }) => {
+                    paths.extend(more);
+                    (!paths.is_empty()).then(|| Notice::Paths(paths.into_iter().collect()))
+                }
                 Err(why) => {
                     let because = format!("polling from now on, because {}", why.0);
                     self.poll_from_now_on(why);
@@ -133,16 +136,16 @@ impl Worker {
         git.then_some(Notice::Git).into_iter().chain(files).collect()
     }
 
-    fn rearm(&mut self, pile: Pile) -> Result<Option<String>, CannotWatch> {
+    fn rearm(&mut self, pile: Pile) -> Result<Rearmed, CannotWatch> {
         // What is there now may lie on another file system than what was there.
         let moved = pile.root || pile.lost.is_some();
         if let Some(why) = moved.then(|| (self.manner.unsupported)(&self.places)).flatten() {
             return Err(CannotWatch(why));
         }
-        let Some(armed) = &mut self.armed else { return Ok(None) };
-        let why = armed.rearm(pile, &self.shared)?;
+        let Some(armed) = &mut self.armed else { return Ok(Rearmed { everything: None, paths: Vec::new() }) };
+        let rearmed = armed.rearm(pile, &self.shared)?;
         self.shared.set(Backend::Inotify, armed.folders());
-        Ok(why)
+        Ok(rearmed)
     }
 
     fn look(&mut self) -> Notice {

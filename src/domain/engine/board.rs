@@ -93,6 +93,11 @@ impl Engine {
         &self.policy
     }
 
+    /// Whom edits in an editor are taken for.
+    pub fn editor_name(&self) -> &str {
+        &self.editor_name
+    }
+
     /// The row of one ticket.
     pub fn row<'a>(&'a self, ticket: &'a Ticket, now: Timestamp) -> Row<'a> {
         row(ticket, self, now)

@@ -22,7 +22,7 @@ pub(super) struct Known {
 impl Engine {
     pub(super) fn ticket_written(&mut self, ticket: Ticket, by: &Actor, now: Timestamp) {
         let path = ticket.path.clone();
-        self.files.read_by_us(&path, now);
+        self.files.written_by_us(&path, now);
         if *by == Actor::Daemon {
             self.waits_no_more(&path);
             self.unstamped.remove(&ticket.id);
@@ -84,11 +84,12 @@ impl Engine {
             if entered || cleared {
                 let former = before.filter(|_| entered).and_then(|t| t.stamps.queued_at);
                 stamping = self.entered_queue(ticket, by, former, cleared, now);
-            } else if *by == Actor::Unknown
-                && let Some(before) = before
-            {
+            } else if let Some(before) = before {
+                // Whoever wrote last may have written on what an editor had saved just before.
                 self.keep_stamped(before, ticket, now);
-                self.stamp_again(ticket, now);
+                if *by == Actor::Unknown {
+                    self.stamp_again(ticket, now);
+                }
             }
         }
         let moved = from != to || before.map(needs_human) != after.map(needs_human);

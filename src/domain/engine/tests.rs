@@ -15,6 +15,7 @@ mod polite;
 mod scripts;
 mod seen;
 mod sessions;
+mod silence;
 mod starts;
 mod verify;
 mod walk;

@@ -14,12 +14,7 @@ fn play(first: &str, saves: &[&str]) -> (String, Result<Swapped, Failure<Infalli
     let mut out = Vec::new();
     let mut saves = saves.iter();
     let mut exchange = Exchange::begin(file.clone());
-    loop {
-        let put = match exchange.next(&mut |_| Ok(vec![Change::text("state", "queued")])) {
-            Step::Put(text) => text,
-            Step::PutBack => out.clone(),
-            Step::End => break,
-        };
+    while let Step::Put(put) = exchange.next(&mut |_| Ok(vec![Change::text("state", "queued")])) {
         if let Some(text) = saves.next() {
             file = text.as_bytes().to_vec();
         }
@@ -47,7 +42,7 @@ fn check(first: &str, saves: &[&str], file: &str, outcome: &str) {
 }
 
 #[test]
-fn what_comes_out_is_the_newest_and_is_edited_or_put_back() {
+fn what_comes_out_is_the_newest_and_is_edited_or_put_in_place() {
     let (ready, queued, done) = (|more| ticket("ready", more), |more| ticket("queued", more), |m| ticket("done", m));
     check(&ready(""), &[], &queued(""), "done");
     check(&queued(""), &[], &queued(""), "done");
@@ -55,7 +50,7 @@ fn what_comes_out_is_the_newest_and_is_edited_or_put_back() {
     check(&ready(""), &[&queued("theirs\n")], &queued("theirs\n"), "done");
     check(&ready(""), &[&ready("1\n"), &ready("2\n"), &ready("3\n")], &queued("3\n"), "done");
     check(&ready(""), &[&done("theirs\n")], &done("theirs\n"), "state: done / queued");
-    // While theirs is put back, somebody saves once more.
+    // While theirs is put in place, somebody saves once more.
     check(&ready(""), &[&done("1\n"), &ready("2\n")], &ready("2\n"), "state: done / queued");
     check(&ready(""), &["half a t"], "half a t", "unsafe");
     check("none", &[], "none", "unsafe");

@@ -4,21 +4,19 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::super::crosscheck::reads_as_map;
 use super::super::document::{Contents, Document};
-use super::Edit;
-use super::lines;
+use super::{Edit, Read, lines};
 
-/// Ok, or why the edit must not be made.
-pub(super) fn judge(before: &[u8], edit: &Edit, after: &[u8], intended: &Mapping) -> Result<(), String> {
-    let old = edit.document;
+/// The new text as it was read for this, or why the edit must not be made.
+pub(super) fn judge<'a>(before: &Read, edit: &Edit, after: &'a [u8], intended: &Mapping) -> Result<Read<'a>, String> {
+    let old = &before.document;
     let new = match Document::read(after) {
         Contents::Document(document) => document,
         Contents::Invalid(error) => return Err(format!("the frontmatter would be broken by it ({})", error.message)),
         _ => return Err("the frontmatter would be lost by it".into()),
     };
     let frame = |bytes: &[u8], d: &Document| (bytes[..d.slice.yaml.start].to_vec(), bytes[d.slice.yaml.end..].to_vec());
-    if frame(before, old) != frame(after, &new) {
+    if frame(before.bytes, old) != frame(after, &new) {
         return Err("the closing line or the body would move".into());
     }
     let keys = |map: &Mapping| map.keys().cloned().collect::<Vec<Value>>();
@@ -34,10 +32,11 @@ pub(super) fn judge(before: &[u8], edit: &Edit, after: &[u8], intended: &Mapping
     if !line_ends_same(old, &new) {
         return Err("the line ends would change".into());
     }
-    if reads_as_map(old) == Some(true) && reads_as_map(&new) == Some(false) {
+    let new = Read::of(new, after);
+    if before.reads_as_map() == Some(true) && new.reads_as_map() == Some(false) {
         return Err("another YAML reader would not read the file any more".into());
     }
-    Ok(())
+    Ok(new)
 }
 
 /// All lines before and after the key's own are the same bytes. A new key may stand anywhere between two lines.

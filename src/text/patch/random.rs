@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_yaml::{Mapping, Value};
 
 use super::super::document::{Contents, Document};
-use super::{PatchError, patch};
+use super::{AT_ONCE, PatchError, patch};
 use crate::domain::edit::Change;
 
 const KEYS: [&str; 6] = ["state", "labels", "x", "'q k'", "a-b", "ü"];
@@ -210,5 +210,22 @@ proptest! {
             Err(PatchError::Refused { .. }) => prop_assert!(readable),
             Err(_) => prop_assert!(!readable, "refused what can be read: {file:?}"),
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changes_together_are_what_they_are_one_by_one(
+        yaml in frontmatter(),
+        changes in prop::collection::vec(change(), 2..AT_ONCE + 4),
+    ) {
+        let file = format!("---\n{yaml}---\nbody\n").into_bytes();
+        let mut one_by_one = Ok(file.clone());
+        for change in &changes {
+            one_by_one = one_by_one.and_then(|text| patch(&text, std::slice::from_ref(change)));
+        }
+        prop_assert_eq!(patch(&file, &changes), one_by_one);
     }
 }

@@ -221,3 +221,31 @@ fn forms_of_nothing_and_of_numbers_stay() {
     let wrong = Change::Written("e".into(), item("1"), "2".into());
     refused("e: 1\n", &wrong, "does not read as the value");
 }
+
+/// Whatever way of writing is tried: these are not let pass.
+#[test]
+fn the_oracle_refuses_what_was_not_intended() {
+    let frame = |yaml: &str| format!("---\n{yaml}---\nbody\n").into_bytes();
+    let before = frame("a: 1\nstate: ready\nb: 2\n");
+    let read = Read::of(editable(&before).unwrap(), &before);
+    let change = set("state", "queued");
+    let edit = Edit::new(&read.document, &change).unwrap();
+    let intended = intent::intended(&read.document, &change).unwrap().unwrap();
+    let judged = |after: &[u8]| oracle::judge(&read, &edit, after, &intended).map(|_| ());
+    assert_eq!(judged(&frame("a: 1\nstate: queued\nb: 2\n")), Ok(()));
+    for (after, why) in [
+        ("a: 1\nstate: done\nb: 2\n", "would not read as intended"),
+        ("b: 2\na: 1\nstate: queued\n", "would not read as intended"),
+        ("a:  1\nstate: queued\nb: 2\n", "lines of other keys"),
+        ("a: 1\nstate: queued\r\nb: 2\n", "the line ends"),
+        ("a: 1\nstate:\tqueued\nb: 2\n", "another YAML reader"),
+        ("a: 1\nstate: [queued\nb: 2\n", "would be broken"),
+    ] {
+        let error = judged(&frame(after)).unwrap_err();
+        assert!(error.contains(why), "{after:?}: {error}");
+    }
+    let moved = judged(b"---\na: 1\nstate: queued\nb: 2\n---\nbody \n").unwrap_err();
+    assert!(moved.contains("the body would move"), "{moved}");
+    let lost = judged(b"a: 1\nstate: queued\nb: 2\n---\nbody\n").unwrap_err();
+    assert!(lost.contains("would be lost"), "{lost}");
+}

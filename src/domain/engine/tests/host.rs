@@ -222,7 +222,7 @@ impl Host {
     fn compare(&mut self) {
         let known = |path: &PathBuf| self.engine.backlog().at(path);
         let changed = self.files.iter().filter(|(path, entry)| {
-            known(path) != Some(entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
+            known(path).as_ref() != Some(*entry) && !(known(path).is_none() && matches!(entry, Entry::NotATicket))
         });
         let changed = changed.map(|(path, _)| path.clone()).collect();
         let gone = self.engine.backlog().known_paths().filter(|path| !self.files.contains_key(*path));

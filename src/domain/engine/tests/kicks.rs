@@ -6,7 +6,7 @@ use super::super::{Actor, Effect, Event, Kick, KickId, Orders, Reach, RecordKind
 use super::host::Host;
 use super::scripts::{diligent, lazy};
 use crate::domain::backlog::Entry;
-use crate::domain::facts::{Dirty, PodState};
+use crate::domain::facts::{Dirty, PodState, ProcessIdentity};
 use crate::domain::kick::Boundary;
 use crate::domain::policy::{KickPolicy, Policy};
 use crate::domain::sample::{accepted, id, ids, pod, queued, texts, ticket, with};
@@ -236,6 +236,8 @@ fn an_answer_to_an_older_question_is_dropped() {
     assert_eq!(host.kicks.len(), 2);
     let before = host.engine.clone();
     host.tell(Event::TurnEnded { kick: old.clone(), outcome: TurnOutcome::Failed("late".into()), jitter: 0 });
+    let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 99, started: 1 };
+    host.tell(Event::TurnStarted { kick: old.clone(), process });
     host.tell(Event::Refreshed(old));
     let summary = |engine: &super::super::Engine| format!("{:?}", engine.summary(host.now));
     assert_eq!(summary(&host.engine), summary(&before));

@@ -319,3 +319,19 @@ fn reoffer_idle_is_a_boundary_which_row_6_bounds() {
     assert_eq!(host.decisions(0).last().map(String::as_str), Some("ignored"));
     assert_eq!(unmoved(&host).len(), 1);
 }
+
+/// Nothing follows from it until a person moves; a change is such a move, and is looked at once as well.
+#[test]
+fn a_human_gated_new_ticket_that_changes_is_shown_once_more() {
+    let mut host = Host::new(Policy::default(), [with(queued("a"), |t| t.human_gate = Some("sign-off".into()))]);
+    for shown in 1..=2 {
+        host.finish_turn(TurnOutcome::Succeeded);
+        host.run(61);
+        host.boundary(Boundary::UserKick);
+        host.run(61);
+        assert_eq!(host.handed(0), vec!["a"; shown]);
+        host.reword("a");
+        host.run(61);
+    }
+    assert_eq!(host.handed(0), ["a"; 3]);
+}

@@ -16,13 +16,13 @@ use crate::domain::ticket::{State, Ticket};
 pub(super) const START: Contact = Contact::Started { resumed: false, takes: true };
 const RESUME: Contact = Contact::Started { resumed: true, takes: true };
 pub(super) const PROMPT: Contact = Contact::Prompted { takes: true };
-const TOOL: Contact = Contact::Active { own: true };
+pub(super) const TOOL: Contact = Contact::Active { own: true };
 /// A stop, and the one that follows where the agent was made to go on.
-const STOP: Contact = Contact::Stopped { takes: true, first: true, background: false };
+pub(super) const STOP: Contact = Contact::Stopped { takes: true, first: true, background: false };
 const AGAIN: Contact = Contact::Stopped { takes: false, first: false, background: false };
 const BACKGROUND: Contact = Contact::Stopped { takes: true, first: true, background: true };
 
-fn waking() -> Policy {
+pub(super) fn waking() -> Policy {
     Policy { session: SessionPolicy { can_wake: true, ..SessionPolicy::default() }, ..Policy::default() }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn pending(host: &Host) -> bool {
     host.engine.session.as_ref().is_some_and(|session| session.pending.is_some())
 }
 
-fn busy(host: &Host) -> bool {
+pub(super) fn busy(host: &Host) -> bool {
     matches!(host.engine.orchestrator, Orchestrator::Busy(_))
 }
 
@@ -234,26 +234,6 @@ fn a_start_that_nobody_follows_up_is_woken_for() {
 }
 
 #[test]
-fn a_session_that_is_silent_for_too_long_is_shown_once_and_counts_as_idle_for_waking() {
-    let mut host = host(waking(), [ticket("a", State::Ready)]);
-    contact(&mut host, START);
-    contact(&mut host, PROMPT);
-    host.queue("a");
-    host.run(20 * 60);
-    contact(&mut host, TOOL);
-    host.run(20 * 60);
-    assert!(host.woken.is_empty() && host.count(RecordKind::Alert) == 0, "tool hooks are signs of life");
-    host.run(10 * 60);
-    assert_eq!((host.woken.len(), host.count(RecordKind::Alert)), (1, 1));
-    assert!(host.engine.session.as_ref().unwrap().silent && pending(&host));
-    host.tell(Event::WakeEnded { number: 1, failed: None });
-    assert_eq!(contact(&mut host, PROMPT), "a", "a new turn; the old one is over");
-    assert!(busy(&host) && !host.engine.session.as_ref().unwrap().silent);
-    host.run(31 * 60);
-    assert_eq!(host.count(RecordKind::Alert), 2, "once for each silence");
-}
-
-#[test]
 fn a_word_put_in_during_a_turn_does_not_end_it() {
     let mut host = host(Policy::default(), [queued("a")]);
     contact(&mut host, START);
@@ -292,8 +272,9 @@ fn a_second_session_is_refused_and_named_and_the_next_may_come_when_the_first_is
     assert!(matches!(host.engine.admit(&report("s", 2)), Admission::Refused(_)));
     let stranger = SessionReport { claims: false, ..report("u", 3) };
     assert_eq!(host.engine.admit(&stranger), Admission::Stranger);
-    assert_eq!(says(&mut host, stranger, PROMPT), "");
+    assert_eq!(says(&mut host, stranger.clone(), PROMPT), "");
     host.tell(Event::SessionProcessEnded(process(1)));
+    assert_eq!(says(&mut host, stranger, START), "", "nor does it become one where there is none");
     assert!(host.engine.absence().is_some());
     assert_eq!(says(&mut host, report("t", 2), START), "a");
     assert_eq!(host.session(), "t");

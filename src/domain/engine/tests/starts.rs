@@ -142,6 +142,8 @@ fn a_running_turn_is_adopted_and_not_started_twice() {
     assert!(effects.contains(&Effect::WatchTurn(kick.clone())));
     assert!(!effects.iter().any(|e| matches!(e, Effect::Launch(_) | Effect::Refresh { .. })));
     assert_eq!(engine.presence(), Presence::Busy);
+    let busy = |e: &Effect| matches!(e, Effect::Record(record) if record.data["why"] == "busy");
+    assert!(effects.iter().any(busy), "that it was found at work is a boundary, and on record");
     assert_eq!(engine.work_set().session, "old", "it keeps its session, with an empty work set");
     assert!(engine.work_set().iter().next().is_none());
     // Its end is neither failure nor fruitless; everything is offered again.

@@ -11,6 +11,7 @@ use super::super::host::Host;
 use super::acts::NAMES;
 use super::rest::Ghost;
 use crate::domain::facts::Dirty;
+use crate::domain::kick::Boundary;
 use crate::domain::ledger::Attempt;
 use crate::domain::sample::id;
 use crate::domain::ticket::{Ticket, TicketId, Timestamp};
@@ -56,6 +57,12 @@ pub(super) fn settle_times(host: &mut Host) {
     engine.registered_kick_at = engine.registered_kick_at.filter(|at| now - *at < HOUR).map(|_| now);
     if let Some(session) = &mut engine.session {
         session.heard = now;
+        let waking = &mut session.waking;
+        waking.retry_at = waking.retry_at.filter(|at| *at > now);
+        if let Some(Outstanding::Running(_, until)) = &mut waking.outstanding {
+            // Commands that hang do so until more time passes than an act takes.
+            *until = now + TimeDelta::minutes(30);
+        }
     }
     match &mut engine.orchestrator {
         Orchestrator::Idle { since } => *since = now,
@@ -149,10 +156,14 @@ fn session(key: &mut Key, host: &Host) {
     let waking = &session.waking;
     let running = matches!(waking.outstanding, Some(Outstanding::Running(..)));
     key.bits([session.silent, session.pending.is_some(), session.shown.is_some(), running]);
-    let mut causes: Vec<_> = session.pending.iter().flat_map(|p| &p.causes).map(|cause| *cause as u8).collect();
-    causes.sort_unstable();
-    key.number(causes.len());
-    key.0.extend(causes);
+    // Of its causes no more is asked than this.
+    let caused = |by: &[Boundary]| session.pending.iter().flat_map(|p| &p.causes).any(|cause| by.contains(cause));
+    key.bits([
+        caused(&[Boundary::UserKick]),
+        caused(&[Boundary::OrchestratorSpawn, Boundary::OrchestratorRestore]),
+        caused(&[Boundary::PanelOpen]),
+        caused(&[Boundary::ReofferIdle]),
+    ]);
     key.number(waking.failures.min(4) as usize);
     let outstanding = waking.outstanding.map(|mut outstanding| *outstanding.until());
     for at in [outstanding, waking.retry_at, session.background_until] {
@@ -183,6 +194,7 @@ fn moments(key: &mut Key, host: &Host, it: &Ticket) {
     let now = host.now;
     let cooling = host.engine.files.cooling.get(&it.path).filter(|c| c.due.is_some() || now - c.read_at < MOMENT);
     key.ahead(cooling.map(|c| c.read_at + MOMENT), now);
+    key.ahead(cooling.map(|c| now + c.join), now);
     key.ahead(cooling.and_then(|c| c.noticed_at).map(|at| at + TimeDelta::seconds(1)), now);
     key.ahead(cooling.and_then(|c| c.due), now);
     // The entry that a stamp belongs to can have been noticed up to a minute later.
