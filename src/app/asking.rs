@@ -44,8 +44,7 @@ impl App {
     ) -> Result<T, Failure> {
         let brief = ListRequest { brief: true, ..request.clone() };
         let there = Self::patiently(|| {
-            let Some(mut client) = self.client()? else { return Ok(None) };
-            client.call_for::<Lines<'_>>(&Request::List(brief.clone())).map(Some)
+            self.client()?.map(|mut client| client.call_for::<Lines<'_>>(&Request::List(brief.clone()))).transpose()
         })?;
         if let Some(answer) = there {
             let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
@@ -60,13 +59,12 @@ impl App {
     /// The same as JSON.
     pub fn list_json(&self, request: &ListRequest) -> Result<String, Failure> {
         let asked = Request::List(request.clone());
-        Self::patiently(|| match self.client()? {
-            Some(mut client) => {
-                let view: ListView = client.call_for(&asked)?;
-                serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
-            }
-            None => text(request, &ManuallyDrop::new(self.host(&asked)?), true),
-        })
+        let there: Option<ListView> =
+            Self::patiently(|| self.client()?.map(|mut client| client.call_for(&asked)).transpose())?;
+        let Some(view) = there else {
+            return text(request, &ManuallyDrop::new(self.host(&asked)?), true);
+        };
+        serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
     }
 
     /// Carries out a request that only a daemon can.

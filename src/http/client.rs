@@ -56,7 +56,7 @@ impl Client {
     /// The same, with the answer read as what it is.
     pub fn call_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Failure> {
         let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
-        if request.changes_nothing() {
+        if request.only_asks() {
             return self.ask("/api/requests", body);
         }
         self.check()?;
@@ -169,6 +169,15 @@ impl Client {
     }
 }
 
+/// What it means that an answer got lost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// Nothing: it may be asked again.
+    Harmless,
+    /// Nobody knows whether it was carried out.
+    Uncertain,
+}
+
 async fn connect(socket: &Path) -> io::Result<http1::SendRequest<Full<Bytes>>> {
     let stream = tokio::time::timeout(PATIENCE, UnixStream::connect(socket)).await??;
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
@@ -190,15 +199,6 @@ fn silent(socket: &Path, patience: Duration) -> Failure {
     let seconds = patience.as_secs();
     Failure::failed(format!("{}: the daemon did not answer within {seconds} s", socket.display()))
         .hint("`yoi logs` may say what keeps it; if nothing does, end its process: `yoi down` cannot")
-}
-
-/// What it means that an answer got lost.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lost {
-    /// Nothing: it may be asked again.
-    Harmless,
-    /// Nobody knows whether it was carried out.
-    Uncertain,
 }
 
 /// One request after another on the same connection: the next is sent when the last answer has been taken.
@@ -233,7 +233,7 @@ async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>, 
     }))
 }
 
-fn gone(socket: &Path, error: &impl std::fmt::Display, lost: Lost) -> Failure {
+fn gone(socket: &Path, error: &dyn std::fmt::Display, lost: Lost) -> Failure {
     let failure = Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()));
     match lost {
         Lost::Harmless => Failure { passing: true, ..failure },
