@@ -4,11 +4,13 @@
 //! Must not know: what a daemon does; whether the socket answers.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::stdio::{dup2_stdin, stdin};
 
 use super::files::{self, Text};
 
@@ -40,8 +42,7 @@ pub struct DaemonLock {
 impl DaemonLock {
     /// Takes the lock, or says who has it. The file is made where it is missing (mode 0600).
     pub fn acquire(path: &Path) -> Result<Self, NotAcquired> {
-        let failed =
-            |error: io::Error| NotAcquired::Io(io::Error::new(error.kind(), format!("{}: {error}", path.display())));
+        let failed = |error: io::Error| NotAcquired::Io(files::named(path, &error));
         let began = Instant::now();
         loop {
             let mut file = open(path).map_err(failed)?;
@@ -59,6 +60,30 @@ impl DaemonLock {
                 Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
             }
         }
+    }
+
+    /// This very lock as the standard input of the program that takes this process over, with a text for it. Nobody else
+    /// can have it in between: it belongs to the open file.
+    pub fn to_hand_over(&self, text: &[u8]) -> io::Result<File> {
+        let named = |error: io::Error| files::named(&self.path, &error);
+        let mut file = self.file.try_clone().map_err(named)?;
+        let whole = [format!("{}\n", std::process::id()).as_bytes(), text].concat();
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(&whole)).map_err(named)?;
+        Ok(file)
+    }
+
+    /// The lock that standard input is, and the text that came with it; None where it is not this path's.
+    pub fn handed_over(path: &Path) -> Option<(Self, Vec<u8>)> {
+        let mut file = File::from(rustix::io::fcntl_dupfd_cloexec(stdin(), 3).ok()?);
+        // Whoever holds it already, by this very open file, gets it again; anybody else does not.
+        let ours = file.metadata().is_ok_and(|data| data.is_file()) && names(path, &file) && file.try_lock().is_ok();
+        // No child is to have it as its own.
+        dup2_stdin(File::open("/dev/null").ok()?).ok().filter(|()| ours)?;
+        let mut whole = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut whole)).ok()?;
+        let text = whole.iter().position(|byte| *byte == b'\n').map_or_else(Vec::new, |end| whole[end + 1..].to_vec());
+        let _ = file.set_len((whole.len() - text.len()) as u64);
+        Some((Self { file, path: path.to_path_buf() }, text))
     }
 
     /// Whether somebody holds it. Makes no file.
@@ -99,9 +124,10 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 fn written_pid(file: &mut File) -> Option<u32> {
-    let mut text = String::new();
-    file.take(32).read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+    let mut text = Vec::new();
+    file.take(32).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    text.lines().next()?.trim().parse().ok()
 }
 
 #[cfg(test)]

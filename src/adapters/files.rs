@@ -115,13 +115,67 @@ pub(super) fn extend(file: &mut File, size: u64, text: &[u8]) -> io::Result<()> 
     })
 }
 
-/// Makes a folder of yoi's own (mode 0700), with those above it where they are missing. A symlink in its place is refused.
+/// Makes a folder of yoi's own (mode 0700). What is missing above it is made too as far as it is yoi's own: the git
+/// directory and the workspace never are, so that a workspace that was moved or removed does not come back as an empty
+/// folder. A symlink in its place is refused. Errors name the path.
 pub fn own_folder(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().recursive(true).mode(0o700).create(path) {
-        Ok(()) if is_own_folder(path) => Ok(()),
-        Ok(()) => Err(foreign("a symlink", "folder")),
-        Err(error) => Err(error),
+    make_own(path).map_err(|error| named(path, &error))
+}
+
+fn make_own(path: &Path) -> io::Result<()> {
+    // A folder elsewhere is its caller's business.
+    let existing = || path.ancestors().skip(1).find(|folder| folder.is_dir());
+    let ground = ground_of(path).or_else(existing).unwrap_or(path);
+    if let Err(error) = ground.metadata()
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        let gone = "is not there, and yoi does not make it anew: was the workspace moved, or removed?";
+        return Err(io::Error::new(error.kind(), format!("{} {gone}", ground.display())));
     }
+    let missing: Vec<_> = path.ancestors().take_while(|folder| *folder != ground).collect();
+    for folder in missing.into_iter().rev() {
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match folder.symlink_metadata()? {
+                there if there.is_dir() => {}
+                there if there.is_symlink() => return Err(foreign("a symlink", "folder")),
+                _ => return Err(foreign("a file", "folder")),
+            },
+            made => made?,
+        }
+    }
+    Ok(())
+}
+
+/// The folder that yoi's own folders lie in: the git directory for `<git directory>/yoi`, or `yoi/<16 hex digits>`;
+/// `.yoi` for `.yoi/run`; None for a folder that lies nowhere of the kind (DESIGN.md 9).
+fn ground_of(path: &Path) -> Option<&Path> {
+    let is = |folder: &Path, name: &str| folder.file_name().is_some_and(|found| found == name);
+    path.ancestors().find_map(|state| {
+        let above = state.parent()?;
+        let short = state.file_name()?.to_str()?;
+        let short = short.len() == 16 && short.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if short && is(above, "yoi") {
+            return above.parent();
+        }
+        (is(state, "yoi") || (is(state, "run") && is(above, ".yoi"))).then_some(above)
+    })
+}
+
+/// The same error with its path before it, unless that is there already.
+pub fn named(path: &Path, error: &io::Error) -> io::Error {
+    let (path, said) = (path.display().to_string(), error.to_string());
+    if said.contains(&path) {
+        return io::Error::new(error.kind(), said);
+    }
+    let to_do = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; look at its owner and mode",
+        io::ErrorKind::NotADirectory => "; something above it is no folder: move that away",
+        io::ErrorKind::IsADirectory => "; this is a folder where a file should be: move it away",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room",
+        io::ErrorKind::ReadOnlyFilesystem => "; it can only be read there",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("{path}: {said}{to_do}"))
 }
 
 /// Whether the path is a folder itself, and no symlink to one: what lies in it may be yoi's own.
@@ -168,9 +222,49 @@ mod tests {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();
         symlink(folder.path().join("home"), folder.path().join("link")).unwrap();
-        assert!(own_folder(&folder.path().join("link")).is_err() && !is_own_folder(&folder.path().join("link")));
-        own_folder(&folder.path().join("deep/own")).unwrap();
-        own_folder(&folder.path().join("deep/own")).unwrap();
-        assert!(is_own_folder(&folder.path().join("deep/own")));
+        fs::write(folder.path().join("file"), "").unwrap();
+        for (name, what) in [("link", "this is a symlink, no folder"), ("file", "this is a file, no folder")] {
+            let path = folder.path().join(name);
+            let error = own_folder(&path).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{}: {what}", path.display())) && !is_own_folder(&path), "{error}");
+        }
+        own_folder(&folder.path().join("own")).unwrap();
+        own_folder(&folder.path().join("own")).unwrap();
+        assert!(is_own_folder(&folder.path().join("own")));
+    }
+
+    #[test]
+    fn only_what_is_yois_own_is_made_where_it_is_missing() {
+        let ground = |path: &str| ground_of(Path::new(path)).map(|ground| ground.to_str().unwrap().to_owned());
+        for (path, expected) in [
+            ("/home/yoi/w/.git/yoi", Some("/home/yoi/w/.git")),
+            ("/home/yoi/w/.git/yoi/locks", Some("/home/yoi/w/.git")),
+            ("/srv/yoi/yoi/0123456789abcdef/kicks", Some("/srv/yoi")),
+            ("/w/.yoi/run/runs", Some("/w/.yoi")),
+            ("/w/run/runs", None),
+            ("/tmp/deep/own", None),
+        ] {
+            assert_eq!(ground(path).as_deref(), expected, "{path}");
+        }
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for deep in ["work/.git/yoi/locks", "work/.git/yoi/0123456789abcdef/locks", "work/.yoi/run/kicks"] {
+            let error = own_folder(&path(deep)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+            assert!(error.to_string().contains("is not there, and yoi does not make it anew"), "{error}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::create_dir_all(path("work/.git")).unwrap();
+        own_folder(&path("work/.git/yoi/0123456789abcdef/locks")).unwrap();
+        own_folder(&path("work/.git/yoi/locks")).unwrap();
+        assert!(is_own_folder(&path("work/.git/yoi/locks")));
+    }
+
+    #[test]
+    fn an_error_names_its_path_once_and_what_to_do() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let once = named(Path::new("/a/b"), &full);
+        assert_eq!((once.kind(), once.to_string()), (full.kind(), format!("/a/b: {full}; make room")));
+        assert_eq!(named(Path::new("/a/b"), &once).to_string(), once.to_string());
     }
 }

@@ -48,11 +48,9 @@ impl TicketLocks {
 
     /// Waits for the ticket's lock; an error of the kind `TimedOut` where another process holds it for longer.
     pub fn lock(&self, id: &TicketId) -> io::Result<Held> {
-        let named =
-            |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        files::own_folder(&self.folder).map_err(|error| named(&self.folder, error))?;
+        files::own_folder(&self.folder)?;
         let path = self.folder.join(file_name(id));
-        let file = files::open_own(&path, Text::Kept).map_err(|error| named(&path, error))?;
+        let file = files::open_own(&path, Text::Kept).map_err(|error| files::named(&path, &error))?;
         wait(file, &path, self.patience)
     }
 }
@@ -72,7 +70,7 @@ pub(super) fn wait(file: File, path: &Path, patience: Duration) -> io::Result<He
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Held { _file: file }),
-            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::Error(error)) => return Err(files::named(path, &error)),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
                 let held = format!("{}.{} s", patience.as_secs(), patience.subsec_millis() / 100);
                 let message = format!("{}: another process holds this lock, and has for {held}", path.display());
@@ -118,10 +116,10 @@ mod tests {
     #[test]
     fn a_lock_is_held_until_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let locks = TicketLocks::new(folder.path().join("deep/locks"));
+        let locks = TicketLocks::new(folder.path().join("locks"));
         let held = locks.lock(&"a".into()).unwrap();
         let other = locks.lock(&"b".into()).unwrap();
-        let path = folder.path().join("deep/locks/a.lock");
+        let path = folder.path().join("locks/a.lock");
         assert!(matches!(File::open(&path).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
         drop(held);
         assert!(File::open(&path).unwrap().try_lock().is_ok());

@@ -16,8 +16,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use rustix::process::Signal;
 use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
-use super::files::{is_own_folder, own_folder};
+use super::files::{is_own_folder, named, own_folder};
 use super::processes::SystemProcesses;
 use super::state_files::UNFINISHED;
 use super::state_folder::plain;
@@ -45,12 +45,13 @@ pub struct RunFolder {
     folder: PathBuf,
     program: PathBuf,
     processes: SystemProcesses,
+    settling: Duration,
 }
 
 impl RunFolder {
     /// `program` is this very program, which is its own supervisor.
     pub fn new(folder: impl Into<PathBuf>, program: impl Into<PathBuf>, processes: SystemProcesses) -> Self {
-        Self { folder: folder.into(), program: program.into(), processes }
+        Self { folder: folder.into(), program: program.into(), processes, settling: watching::SETTLING }
     }
 
     fn files(&self, kick: &KickId) -> RunFiles {
@@ -91,8 +92,10 @@ fn take_lock(files: &RunFiles) -> io::Result<File> {
     let lock = files.open_lock()?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("a run of this name goes on")),
-        Err(TryLockError::Error(error)) => Err(error),
+        Err(TryLockError::WouldBlock) => {
+            Err(named(&files.lock_path(), &io::Error::other("a run of this name goes on")))
+        }
+        Err(TryLockError::Error(error)) => Err(named(&files.lock_path(), &error)),
     }
 }
 
@@ -111,16 +114,16 @@ impl Runs for RunFolder {
         let files = self.files(&order.turn.kick);
         // The thread first: a supervisor whose end nobody notices would be worse than a thread that has nothing to do.
         let (hand_over, handed_over) = channel::<(Child, WatchedLock)>();
-        let (watched, processes) = (files.clone(), self.processes.clone());
+        let (watched, processes, settling) = (files.clone(), self.processes.clone(), self.settling);
         thread::Builder::new().name("yoi run".into()).spawn(move || {
             if let Ok((mut child, lock)) = handed_over.recv() {
-                Watching { files: watched, lock: Some(Arc::new(lock)), processes, call }.watch();
+                let call = Arc::new(Mutex::new(call));
+                Watching { files: watched, lock: Some(Arc::new(lock)), processes, call, settling }.watch();
                 // It may stay for as long as somebody writes into the log.
                 let _ = child.wait();
             }
         })?;
-        own_folder(&self.folder)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.folder.display())))?;
+        own_folder(&self.folder)?;
         let lock = take_lock(&files)?;
         let seen = files.lock_to_watch().ok_or_else(|| io::Error::other("its lock is gone already"))?;
         let child = files.write_order(order).and_then(|()| {
@@ -134,8 +137,13 @@ impl Runs for RunFolder {
 
     fn watch(&self, kick: &KickId, call: OnSign) {
         let files = self.files(kick);
-        let watching =
-            Watching { lock: files.lock_to_watch().map(Arc::new), files, processes: self.processes.clone(), call };
+        let watching = Watching {
+            lock: files.lock_to_watch().map(Arc::new),
+            files,
+            processes: self.processes.clone(),
+            call: Arc::new(Mutex::new(call)),
+            settling: self.settling,
+        };
         let started = thread::Builder::new().name("yoi run".into()).spawn(move || watching.watch());
         if let Err(error) = started {
             tracing::error!(kick = %kick.0, "the turn's end will not be noticed, no thread could be started: {error}");

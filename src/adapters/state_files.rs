@@ -2,15 +2,14 @@
 //!
 //! Must not know: what stands in them.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::files;
+use super::files::{self, named};
 
 /// How the names of texts begin that are not whole yet.
 pub const UNFINISHED: &str = ".new-";
@@ -38,7 +37,7 @@ fn write<T: Serialize + ?Sized>(path: &Path, value: &T) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
     let folder = path.parent().unwrap_or(Path::new("/"));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    files::own_folder(folder)?;
     // Mode 0600 from the start, and gone again if anything below fails.
     let mut temporary = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     temporary.write_all(&text)?;
@@ -53,10 +52,6 @@ pub fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
         _ => Ok(()),
     }
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

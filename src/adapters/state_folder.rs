@@ -5,8 +5,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::daemon_lock::DaemonLock;
 use super::files::{self, Text};
 use super::{locks, state_files};
 use crate::domain::engine::{KickId, SavedSession};
@@ -26,18 +28,34 @@ const KEPT_LOGS: usize = 50;
 pub struct StateFolder {
     path: PathBuf,
     patience: Duration,
+    /// The daemon's, for as long as it lies in this folder.
+    lock: Option<Arc<DaemonLock>>,
 }
 
 impl StateFolder {
     /// At this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), patience: locks::PATIENCE }
+        Self { path: path.into(), patience: locks::PATIENCE, lock: None }
     }
 
     /// The accept lock is waited for so long, and not 10 s.
     #[must_use]
     pub fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// Nothing is written once this lock's file is another one: the folder is another workspace's then, or will be.
+    #[must_use]
+    pub fn held_by(self, lock: Arc<DaemonLock>) -> Self {
+        Self { lock: Some(lock), ..self }
+    }
+
+    fn ours(&self) -> io::Result<()> {
+        if self.lock.as_ref().is_none_or(|lock| lock.still_ours()) {
+            return Ok(());
+        }
+        let message = "the state folder is not this daemon's any more (the workspace was moved, or its files replaced)";
+        Err(files::named(&self.path, &io::Error::new(io::ErrorKind::NotFound, message)))
     }
 
     /// The daemon's lock file.
@@ -125,6 +143,7 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn save_pods(&self, pods: &[Pod]) -> io::Result<()> {
+        self.ours()?;
         state_files::write_json(&self.path.join("pods.json"), &pods)
     }
 
@@ -133,6 +152,7 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn save_session(&self, session: Option<&SavedSession>) -> io::Result<()> {
+        self.ours()?;
         let path = self.path.join("session.json");
         match session {
             Some(session) => state_files::write_json(&path, session),
@@ -141,19 +161,22 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn write_kick(&self, kick: &KickId, json: &str) -> io::Result<PathBuf> {
+        self.ours()?;
         let folder = self.path.join("kicks");
         files::own_folder(&folder)?;
         let path = folder.join(file_name(kick, "json"));
-        let mut file = files::open_own(&path, Text::Replaced)?;
-        io::Write::write_all(&mut file, json.as_bytes())?;
-        Ok(path)
+        let written = files::open_own(&path, Text::Replaced)
+            .and_then(|mut file| io::Write::write_all(&mut file, json.as_bytes()));
+        written.map(|()| path.clone()).map_err(|error| files::named(&path, &error))
     }
 
     fn remove_kick(&self, kick: &KickId) -> io::Result<()> {
+        self.ours()?;
         state_files::remove(&self.path.join("kicks").join(file_name(kick, "json")))
     }
 
     fn forget_kicks(&self, but: Option<&KickId>) -> io::Result<()> {
+        self.ours()?;
         let kept = but.map(|kick| file_name(kick, "json"));
         for path in own_files(&self.path.join("kicks"), "json") {
             if path.file_name().is_none_or(|name| kept.as_ref().is_none_or(|kept| name != kept.as_str())) {
@@ -173,9 +196,10 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn accept_lock(&self) -> io::Result<Box<dyn ports::Held>> {
+        self.ours()?;
         files::own_folder(&self.path)?;
         let path = self.path.join("accept.lock");
-        let file = files::open_own(&path, Text::Kept)?;
+        let file = files::open_own(&path, Text::Kept).map_err(|error| files::named(&path, &error))?;
         Ok(Box::new(locks::wait(file, &path, self.patience)?))
     }
 }

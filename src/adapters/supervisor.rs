@@ -118,11 +118,12 @@ impl Supervisor<'_> {
         fault::point("run", "ended");
         let code = if let How::Exited(code) = how { Some(code) } else { None };
         let started = !matches!(how, How::NotStarted(_));
+        let at = chrono::Utc::now();
         let rate_limited = log.as_ref().filter(|_| started).and_then(|log| {
             let signs = &self.order.launch.rate_limit;
-            signs.wait_after(code, &log.tail())
+            signs.limit_of(code, &log.tail(), at)
         });
-        self.note_end(&End { how, at: chrono::Utc::now(), rate_limited });
+        self.note_end(&End { how, at, rate_limited });
         log
     }
 

@@ -156,7 +156,7 @@ impl TicketFolder {
 
 impl Tickets for TicketFolder {
     fn scan(&self) -> io::Result<Vec<(PathBuf, Entry)>> {
-        self.read_all()
+        self.read_all().map_err(|error| files::named(&self.workspace.join(&self.folder), &error))
     }
 
     fn read(&self, path: &Path) -> Entry {
@@ -224,15 +224,19 @@ impl Tickets for TicketFolder {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{id}` cannot be a ticket's file name")));
         }
         let folder = self.workspace.join(&self.folder);
-        fs::create_dir_all(&folder)?;
+        if !self.workspace.is_dir() {
+            let message = "the workspace is not there any more: was it moved, or removed?";
+            return Err(files::named(&self.workspace, &io::Error::new(io::ErrorKind::NotFound, message)));
+        }
+        fs::create_dir_all(&folder).map_err(|error| files::named(&folder, &error))?;
         if self.inside(&self.folder)?.is_none() {
             let message = "the ticket folder lies outside the workspace (a symlink); yoi never writes there";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{}: {message}", folder.display())));
         }
         if folder.join(id.as_str()).join("item.md").exists() {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("a ticket `{id}` is there already")));
         }
-        write_new(&folder, &name, text)?;
+        write_new(&folder, &name, text).map_err(|error| files::named(&folder.join(&name), &error))?;
         Ok(self.folder.join(name))
     }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use super::environment::Environment;
+use super::files::named;
 use crate::config::Config;
 use crate::domain::ticket::{Digest, Timestamp};
 
@@ -68,10 +69,11 @@ pub fn status(environment: &Environment, root: &Path, commands: &[Command]) -> i
     if commands.is_empty() {
         return Ok(Trust::NothingToRun);
     }
-    let bytes = match fs::read(file(environment, root)?) {
+    let file = file(environment, root)?;
+    let bytes = match fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Trust::NeverTrusted),
-        Err(error) => return Err(error),
+        Err(error) => return Err(named(&file, &error)),
     };
     // A record that cannot be read is none: trusting again replaces it.
     let record = serde_json::from_slice::<Record>(&bytes).ok().filter(|record| record.root == root);
@@ -86,16 +88,20 @@ pub fn status(environment: &Environment, root: &Path, commands: &[Command]) -> i
 /// Records that this user agrees to these commands; to none is recorded too. Returns the file.
 pub fn record(environment: &Environment, root: &Path, commands: &[Command], now: Timestamp) -> io::Result<PathBuf> {
     let file = file(environment, root)?;
+    let record = Record { version: 1, root: root.to_owned(), commands: hash(commands)?, recorded_at: now };
+    write(&file, &record).map_err(|error| named(&file, &error))?;
+    Ok(file)
+}
+
+fn write(file: &Path, record: &Record) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let record = Record { version: 1, root: root.to_owned(), commands: hash(commands)?, recorded_at: now };
     // A temporary file's mode is 0600, and the rename shows the record whole or not at all.
     let mut temporary = NamedTempFile::new_in(folder)?;
-    serde_json::to_writer_pretty(&mut temporary, &record)?;
+    serde_json::to_writer_pretty(&mut temporary, record)?;
     temporary.write_all(b"\n")?;
     temporary.as_file().sync_all()?;
-    temporary.persist(&file)?;
-    Ok(file)
+    temporary.persist(file).map(drop).map_err(|failed| failed.error)
 }
 
 fn file(environment: &Environment, root: &Path) -> io::Result<PathBuf> {

@@ -5,6 +5,7 @@
 
 mod arming;
 mod canary;
+mod mounts;
 mod narrowing;
 mod pacing;
 mod polling;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use crate::ports::{Lag, Notices, Noticing};
 use canary::Canary;
+use mounts::Mounts;
 use sorting::{Pile, Places};
 use worker::{Manner, Worker};
 
@@ -81,6 +83,7 @@ impl Watcher {
     fn start_with(places: Places, manner: Manner, notices: impl Fn(Notice) + Send + 'static) -> Watching {
         let shared = Arc::new(Shared::default());
         let watching = Watching {
+            _mounts: Mounts::look_out(places.clone(), &shared),
             shared: Arc::clone(&shared),
             tickets: places.tickets.clone(),
             workspace: places.workspace.clone(),
@@ -98,6 +101,7 @@ impl Watcher {
 /// A running watcher; stops when dropped.
 #[derive(Debug)]
 pub struct Watching {
+    _mounts: Option<Mounts>,
     shared: Arc<Shared>,
     tickets: PathBuf,
     workspace: PathBuf,

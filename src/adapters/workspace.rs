@@ -14,6 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
+use super::files::{named, own_folder};
 use super::git_layout::{self, Repository, Top};
 use crate::domain::ticket::Digest;
 pub use create::{CreateError, create, ignore, not_ignored};
@@ -183,7 +184,7 @@ impl Workspace {
 
     /// Makes the state folder, readable by its owner only; one that is there stays as it is.
     pub fn create_state_dir(&self) -> io::Result<()> {
-        create_private(&self.state_dir)
+        own_folder(&self.state_dir)
     }
 
     /// Where the daemon's socket lies: in the state folder, or in the user's runtime folder where that path would be too
@@ -210,14 +211,9 @@ fn short_name(path: &Path) -> String {
 
 fn create_private(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|error| named(parent, &error))?;
     }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        // A link here could lead the state anywhere (`.yoi/run` comes with the files of whoever made the folder).
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.symlink_metadata()?.is_dir() => Ok(()),
-        Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", folder.display()))),
-        Ok(()) => Ok(()),
-    }
+    own_folder(folder)
 }
 
 fn check_private(folder: &Path, user: u32) -> io::Result<()> {

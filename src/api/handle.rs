@@ -63,6 +63,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
             orders(host, &id, Orders::Await { step, span }, &caller, "is awaited")
         }
         Request::Hook(request) => hook::hook(host, request),
+        Request::Printed { kick } => session::printed(host, &kick),
         Request::Attach(request) => session::attach(host, request),
         Request::Reset { caller } => session::reset(host, &actor(host, &caller)),
     }

@@ -3,6 +3,7 @@
 //! Must not know: files, git, SQL, a terminal.
 
 mod caller;
+pub mod connections;
 mod delivery;
 pub mod failure;
 pub mod handle;

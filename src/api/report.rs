@@ -48,6 +48,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(host.paused().map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(super::watching::obstacles(host));
+    obstacles.extend(super::connections::obstacle(host));
     obstacles.extend(failed_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
     obstacles.extend(host.registers_trouble().map(str::to_owned));
@@ -69,6 +70,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
             .as_ref()
             .map(|w| w.why.as_ref().map_or_else(|| w.backend.clone(), |why| format!("{}: {why}", w.backend))),
         watching,
+        connections: super::connections::connections(host),
         tickets,
         classes,
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),

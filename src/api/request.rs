@@ -148,6 +148,11 @@ pub enum Request {
     },
     /// A lifecycle report of an agent or a panel.
     Hook(HookRequest),
+    /// The list that a hook was answered with is printed, to its end.
+    Printed {
+        /// The kick's name.
+        kick: String,
+    },
     /// This session becomes the Orchestrator's.
     Attach(SessionRequest),
     /// The Orchestrator's session begins anew.
@@ -159,6 +164,22 @@ pub enum Request {
 }
 
 impl Request {
+    /// Whether it only asks: it may be asked again when its answer got lost, and does no harm if it is carried out after
+    /// whoever sent it has given up.
+    pub fn changes_nothing(&self) -> bool {
+        matches!(
+            self,
+            Request::List(_)
+                | Request::Show { .. }
+                | Request::Why { .. }
+                | Request::Status
+                | Request::WorkSet
+                | Request::Pods
+                | Request::Doctor { fix: false, .. }
+                | Request::Kick { dry_run: true, .. }
+        )
+    }
+
     /// The id of the ticket that it is about, as given.
     pub fn ticket(&self) -> Option<&str> {
         match self {
@@ -173,21 +194,6 @@ impl Request {
             Request::Hook(hook) => hook.ticket.as_deref(),
             _ => None,
         }
-    }
-
-    /// Whether it only asks: it does no harm if it is carried out after whoever sent it has given up.
-    pub fn only_asks(&self) -> bool {
-        matches!(
-            self,
-            Request::List(_)
-                | Request::Show { .. }
-                | Request::Why { .. }
-                | Request::Status
-                | Request::WorkSet
-                | Request::Pods
-                | Request::Doctor { fix: false, .. }
-                | Request::Kick { dry_run: true, .. }
-        )
     }
 }
 
@@ -258,7 +264,7 @@ pub struct HookRequest {
     pub agent: Option<String>,
     /// Its process.
     pub pid: Option<u32>,
-    /// With `rate-limited`, in seconds.
+    /// With `rate-limited`, or a turn that failed by one, in seconds.
     pub retry_after: Option<u64>,
     /// The reporting session.
     pub session: Option<String>,
@@ -268,6 +274,8 @@ pub struct HookRequest {
     pub pod: Option<String>,
     /// The answer can carry a list.
     pub takes_list: bool,
+    /// Whoever asks says when the list is printed (`printed`); one of which that is not said is not handed over.
+    pub confirms: bool,
     /// With `idle`: the agent says that it was not made to go on since the last prompt.
     pub first: bool,
     /// With `idle`: tasks of its own go on in the background.

@@ -1,6 +1,8 @@
 //! The Orchestrator as a session that registers itself: attaching, its reports and what they are answered with, beginning
 //! anew, reading kicks as lines (DESIGN.md 4, 5.1).
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::failure::Failure;
@@ -24,7 +26,11 @@ pub(super) fn contact(name: &str, request: &HookRequest) -> Option<Contact> {
         "idle" => Contact::Stopped { takes, first: request.first, background: request.background },
         "turn-failed" => {
             let why = request.reason.clone().unwrap_or_else(|| "reported as failed".into());
-            Contact::Failed { why, rate_limited: request.rate_limited, jitter: 0 }
+            if request.rate_limited {
+                Contact::Limited { why, wait: request.retry_after.map(Duration::from_secs) }
+            } else {
+                Contact::Failed { why, jitter: 0 }
+            }
         }
         "interrupted" => Contact::Interrupted,
         "active" => Contact::Active { own: true },
@@ -36,7 +42,7 @@ pub(super) fn contact(name: &str, request: &HookRequest) -> Option<Contact> {
 
 /// Takes a contact of the Orchestrator's own session.
 pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: HookRequest) -> Result<Value, Failure> {
-    let of_agent = request.of_agent;
+    let (of_agent, confirms) = (request.of_agent, request.confirms);
     let report = match report(host, name, request) {
         Ok(report) => report,
         Err(_) if of_agent => return not_counted(),
@@ -53,6 +59,9 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
     }
     let compacted = contact == Contact::Compacted;
     let kick = host.contact(report, contact);
+    if let Some(kick) = kick.as_ref().filter(|_| confirms) {
+        host.await_print(kick);
+    }
     let list = match &kick {
         Some(kick) => Some(worklist::markdown(kick)),
         None => compacted.then(|| worklist::notes(host.engine())),
@@ -64,6 +73,12 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
         list,
         kick: kick.as_ref().map(worklist::json),
     })
+}
+
+/// The list is handed over.
+pub(super) fn printed(host: &mut Host, kick: &str) -> Result<Value, Failure> {
+    host.printed(kick);
+    value(&DoneView { version: VERSION, done: "the list is handed over".into() })
 }
 
 fn not_counted() -> Result<Value, Failure> {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::connections::ConnectionsView;
 use super::failure::Failure;
 use super::watching::WatchView;
 
@@ -393,6 +394,9 @@ pub struct StatusView {
     pub watcher: Option<String>,
     /// The watching in detail; null where nobody watches.
     pub watching: Option<WatchView>,
+    /// Who is connected; null where nobody can.
+    #[serde(default)]
+    pub connections: Option<ConnectionsView>,
     /// How many tickets there are in each state.
     pub tickets: std::collections::BTreeMap<String, usize>,
     /// How many tickets there are of each class.

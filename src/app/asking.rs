@@ -42,9 +42,12 @@ impl App {
         request: &ListRequest,
         show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if let Some(mut client) = self.client()? {
-            let brief = ListRequest { brief: true, ..request.clone() };
-            let answer: Lines<'_> = client.call_for(&Request::List(brief))?;
+        let brief = ListRequest { brief: true, ..request.clone() };
+        let there = Self::patiently(|| {
+            let Some(mut client) = self.client()? else { return Ok(None) };
+            client.call_for::<Lines<'_>>(&Request::List(brief.clone())).map(Some)
+        })?;
+        if let Some(answer) = there {
             let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
             return show(&tickets, &answer.errors);
         }
@@ -57,11 +60,13 @@ impl App {
     /// The same as JSON.
     pub fn list_json(&self, request: &ListRequest) -> Result<String, Failure> {
         let asked = Request::List(request.clone());
-        let Some(mut client) = self.client()? else {
-            return text(request, &ManuallyDrop::new(self.host(&asked)?), true);
-        };
-        let view: ListView = client.call_for(&asked)?;
-        serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => {
+                let view: ListView = client.call_for(&asked)?;
+                serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
+            }
+            None => text(request, &ManuallyDrop::new(self.host(&asked)?), true),
+        })
     }
 
     /// Carries out a request that only a daemon can.
@@ -79,7 +84,7 @@ impl App {
     }
 
     /// A refusal that will pass by itself within moments is waited out.
-    fn patiently(mut call: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Failure> {
+    pub(super) fn patiently<T>(mut call: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
         let end = Instant::now() + PATIENCE;
         loop {
             match call() {
@@ -92,10 +97,20 @@ impl App {
     /// A connection to the daemon; None where none runs. A daemon that holds its lock and does not answer is a
     /// failure: going the direct way beside it could lose a write.
     pub(super) fn client(&self) -> Result<Option<Client>, Failure> {
-        let end = Instant::now() + LISTENING;
+        self.client_within(LISTENING)
+    }
+
+    /// The same with a bound of its own for a daemon that has its lock and does not listen yet.
+    pub(super) fn client_within(&self, limit: Duration) -> Result<Option<Client>, Failure> {
+        let end = Instant::now() + limit;
         loop {
             match Client::connect(&self.socket) {
                 Ok(client) => return Ok(Some(client)),
+                // So many wait to be let in that the system keeps no more waiting.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < end => {
+                    thread::sleep(PAUSE);
+                    continue;
+                }
                 Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                     return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
                 }
@@ -137,11 +152,11 @@ impl App {
 
     /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
     /// false where the daemon ended.
-    pub fn watch(&self, session: &SessionRequest, line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
-        match self.client()? {
-            Some(mut client) => client.watch(session, line),
+    pub fn watch(&self, session: &SessionRequest, mut line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => client.watch(session, &mut line),
             None => Err(self.not_running()),
-        }
+        })
     }
 
     /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
@@ -150,10 +165,10 @@ impl App {
     }
 
     /// Streams what happens after a record, until `line` returns false.
-    pub fn follow(&self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
-        match self.client()? {
-            Some(mut client) => client.follow(after, ticket, line),
+    pub fn follow(&self, after: i64, ticket: Option<&str>, mut line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => client.follow(after, ticket, &mut line),
             None => Err(self.not_running()),
-        }
+        })
     }
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapters::environment::Environment;
+use crate::adapters::files::named;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};
@@ -34,7 +35,7 @@ use crate::domain::engine::RunningTurn;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
-use crate::ports::{Entry, MainWorktree, Notices, Tickets};
+use crate::ports::{Entry, MainWorktree, Tickets};
 use crate::text::keys::KeyMap;
 
 /// One workspace, opened.
@@ -106,7 +107,7 @@ impl App {
     /// Carries out a request in this process, by the same rules.
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
         let mut host = self.host(request)?;
-        host.set_about(self.about(None));
+        host.set_about(self.about());
         let answer = api::handle(request.clone(), &mut host);
         host.look_once_more();
         answer
@@ -162,7 +163,7 @@ impl App {
             return Failure::failed(format!("{}: there is no ticket folder", folder.display()))
                 .hint("`yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?");
         }
-        Failure::failed(format!("{}: {error}", folder.display()))
+        Failure::failed(named(&folder, error).to_string())
             .hint("is [tickets] root in .yoi/config.toml the right folder?")
     }
 
@@ -220,12 +221,12 @@ impl App {
         History::new(Box::new(self.store()))
     }
 
-    fn about(&self, watcher: Option<Arc<dyn Notices>>) -> About {
+    fn about(&self) -> About {
         About {
             workspace: self.workspace.root.clone(),
             state_folder: self.workspace.state_dir.clone(),
             socket: self.socket.clone(),
-            watcher,
+            ..About::default()
         }
     }
 

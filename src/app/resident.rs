@@ -1,7 +1,7 @@
 //! Runs the daemon of a workspace in this process.
 
 use std::fs;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -20,7 +20,8 @@ use crate::adapters::runs::own_program;
 use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::config;
-use crate::daemon::{Beginning, Command, Host, Message, Ports, Stop};
+use crate::daemon::{About, Beginning, Command, Host, Message, Ports, Stop};
+use crate::http::door::Door;
 use crate::http::server;
 use crate::ports::{MainWorktree, Wake};
 
@@ -31,22 +32,26 @@ const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
 const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 impl App {
-    /// Runs the daemon until it is told to stop.
-    pub fn run_daemon(&self, detached: bool) -> Result<(), Failure> {
+    /// Runs the daemon until it is told to stop. One that starts anew holds its lock already.
+    pub fn run_daemon(&self, detached: bool, lock: Option<DaemonLock>) -> Result<(), Failure> {
         let failed = |what: &str, error: io::Error| Failure::failed(format!("{what}: {error}"));
         if detached {
             // A failure means that there is no session to leave.
             let _ = rustix::process::setsid();
         }
-        self.workspace
-            .create_state_dir()
-            .map_err(|error| failed(&self.workspace.state_dir.display().to_string(), error))?;
-        let lock = Arc::new(self.take_lock()?);
+        self.workspace.create_state_dir().map_err(|error| Failure::failed(error.to_string()))?;
+        let lock = Arc::new(lock.map_or_else(|| self.take_lock(), Ok)?);
         start_log(detached.then(|| self.state.log()).as_deref());
         let (mail, inbox) = mpsc::channel();
         let watcher = Arc::new(self.watch_tickets(mail.clone()));
-        let about = self.about(Some(Arc::<Watching>::clone(&watcher)));
-        let ports = self.resident_ports(mail.clone())?;
+        let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let door = Arc::new(Door::new(self.socket.clone(), descriptors));
+        let about = About {
+            watcher: Some(Arc::<Watching>::clone(&watcher)),
+            door: Some(Arc::<Door>::clone(&door)),
+            ..self.about()
+        };
+        let ports = self.resident_ports(mail.clone(), &lock)?;
         let last_good = Arc::new(Mutex::new(self.config_text.clone()));
         let mut host = Host::daemon(self.beginning(&last_good), ports, self.history(), (mail.clone(), inbox), about)
             .map_err(|error| self.unreadable(&error))?;
@@ -61,6 +66,7 @@ impl App {
             look: Arc::default(),
             mail: mail.clone(),
             measure: self.measure(&watcher),
+            door,
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
@@ -80,8 +86,7 @@ impl App {
         tracing::info!(?why, "the daemon ends");
         runtime.shutdown_background();
         drop(watcher);
-        drop(lock);
-        if why == Stop::Reopen { self.run_anew(detached, &taken(&last_good)) } else { Ok(()) }
+        if why == Stop::Reopen { self.run_anew(detached, &lock, &taken(&last_good)) } else { Ok(()) }
     }
 
     fn watch_tickets(&self, mail: mpsc::Sender<Message>) -> Watching {
@@ -115,12 +120,12 @@ impl App {
         }
     }
 
-    fn resident_ports(&self, mail: mpsc::Sender<Message>) -> Result<Ports, Failure> {
+    fn resident_ports(&self, mail: mpsc::Sender<Message>, lock: &Arc<DaemonLock>) -> Result<Ports, Failure> {
         let late = move |dirty| drop(mail.send(Message::Probed(dirty)));
         let worktree = PatientWorktree::new(Arc::new(self.worktree()), late);
         // One loop does everything: what another process holds is not waited for long, but refused, and tried again.
         let tickets = Arc::new(self.tickets().comparing().patience(LOCK_PATIENCE));
-        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE));
+        let state = Arc::new(self.state.clone().patience(LOCK_PATIENCE).held_by(Arc::clone(lock)));
         Ok(Ports { tickets, state, worktree: Arc::new(worktree), ..self.ports()? })
     }
 
@@ -132,15 +137,17 @@ impl App {
         }
     }
 
-    /// This program again in this very process, on everything anew. Whoever takes the lock in between is as good.
-    /// The last good settings go along, for whatever stands in the file by then.
-    fn run_anew(&self, detached: bool, last_good: &[u8]) -> Result<(), Failure> {
-        let failed = |error: io::Error| Failure::failed(format!("this program could not be started anew: {error}"));
-        let mut settings = tempfile::tempfile_in(&self.workspace.state_dir).map_err(failed)?;
-        settings.write_all(last_good).and_then(|()| settings.rewind()).map_err(failed)?;
-        let mut command = std::process::Command::new(own_program());
+    /// This program again in this very process, on everything anew. It holds its lock all the while, and nobody who asks
+    /// meanwhile finds that no daemon runs. The last good settings go along, for whatever stands in the file by then.
+    fn run_anew(&self, detached: bool, lock: &DaemonLock, last_good: &[u8]) -> Result<(), Failure> {
+        let program = own_program();
+        let failed = |error: io::Error| {
+            let message = format!("{}: this program could not be started anew: {error}", program.display());
+            Failure::failed(message).hint("start the daemon with `yoi up`")
+        };
+        let mut command = std::process::Command::new(&program);
         command.arg0("yoi").args(["daemon", "--anew"]).args(detached.then_some("--detached"));
-        command.arg(&self.workspace.root).stdin(settings);
+        command.arg(&self.workspace.root).stdin(lock.to_hand_over(last_good).map_err(failed)?);
         Err(failed(command.exec()))
     }
 
@@ -216,13 +223,15 @@ struct Own {
     look: Arc<Notify>,
     mail: mpsc::Sender<Message>,
     measure: server::Measure,
+    door: Arc<Door>,
 }
 
 impl Own {
     /// Serves on the socket, and makes it anew when somebody removed it: nobody could end this daemon otherwise.
     async fn listen(self, socket: std::path::PathBuf) {
         let bound = || self.files.watch(&socket);
-        if let Err(error) = server::serve(&socket, self.mail.clone(), self.measure, &self.look, bound).await {
+        let means = (self.measure, self.door);
+        if let Err(error) = server::serve(&socket, self.mail.clone(), means, &self.look, bound).await {
             tracing::error!(%error, socket = %socket.display(), "nobody could reach this daemon; it ends");
             let _ = self.mail.send(Message::Stop(Stop::Asked));
         }
@@ -235,7 +244,12 @@ impl Own {
             self.look.notify_one();
             self.files.wait();
         }
-        tracing::error!(path = %path.display(), "the lock file was replaced; this daemon ends");
+        let gone = match (path.exists(), path.parent().is_some_and(std::path::Path::exists)) {
+            (true, _) => "another one lies there",
+            (false, true) => "it was removed",
+            (false, false) => "its folder is not there: the workspace was moved, or removed",
+        };
+        tracing::error!(path = %path.display(), %gone, "the lock file was replaced; this daemon ends");
         let _ = self.mail.send(Message::Stop(Stop::LockLost));
     }
 }

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
-use crate::adapters::files::{self, Text};
+use crate::adapters::files::{self, Text, named};
 use crate::adapters::rotating_log::{self, RotatingLog};
-use crate::api::failure::Failure;
-use crate::api::view::{DownView, UpView, VERSION};
+use crate::api::failure::{Failure, FailureKind};
+use crate::api::request::Request;
+use crate::api::view::{DownView, StatusView, UpView, VERSION};
 use crate::domain::engine::RunningTurn;
+use crate::http::client::Client;
 use crate::ports::runs::Standing;
 use crate::ports::{Processes, Runs, StateFolder};
 
@@ -21,34 +23,54 @@ const STARTING: Duration = Duration::from_secs(30);
 /// How long it may take to end.
 const ENDING: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
+/// How often `up` starts a daemon that somebody else ends again.
+const STARTS: u32 = 5;
+/// When a daemon that has not ended is told again.
+const AGAIN: Duration = Duration::from_secs(2);
 
 impl App {
-    /// Starts the daemon, unless it runs, and waits until it answers.
+    /// Starts the daemon, unless it runs, and waits until it answers. Where somebody ends it before that, it is started
+    /// again, a few times.
     pub fn up(&self) -> Result<UpView, Failure> {
-        if self.daemon_is_running() {
-            return self.started(None);
+        for _ in 0..STARTS {
+            if let Some(view) = self.running(None)? {
+                return Ok(view);
+            }
+            if let Some(view) = self.start_one()? {
+                return Ok(view);
+            }
         }
+        let message = format!("the daemon was started {STARTS} times, and was told to end by somebody else each time");
+        Err(Failure::failed(message).hint("who runs `yoi down`, or ends it by a signal? `yoi logs` says when"))
+    }
+
+    /// Starts one and waits until it, or another one, answers; None where it was told to end before that.
+    fn start_one(&self) -> Result<Option<UpView>, Failure> {
         let mut child = self.spawn()?;
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
-            if crate::http::client::Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok()) {
-                let view = self.started(Some(child.id()))?;
+            if Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok())
+                && let Some(view) = self.running(Some(child.id()))?
+            {
                 // Of several starts at once one wins. The other daemons are to be gone when their `up` is: one that still
                 // waited for the lock would take it from the next `yoi down`.
                 let end = Instant::now() + ENDING;
                 while view.already && matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
                     thread::sleep(PAUSE);
                 }
-                return Ok(view);
+                return Ok(Some(view));
             }
             if let Ok(Some(status)) = child.try_wait() {
-                // Two starts at once: the other one won, and is as good.
-                if self.daemon_is_running() {
-                    return self.started(None);
-                }
-                return Err(Failure::failed(format!("the daemon ended at once ({status})"))
-                    .evidence(last_lines(&self.state.log(), 5))
-                    .hint("`yoi daemon` runs it in the foreground"));
+                let refused = i32::from(FailureKind::Refused.exit_code());
+                return match self.running(None)? {
+                    // Two starts at once: the other one won, and is as good.
+                    Some(view) => Ok(Some(view)),
+                    // It was told to end, or gave way to one that was.
+                    None if status.success() || status.code() == Some(refused) => Ok(None),
+                    None => Err(Failure::failed(format!("the daemon ended at once ({status})"))
+                        .evidence(last_lines(&self.state.log(), 5))
+                        .hint("`yoi daemon` runs it in the foreground")),
+                };
             }
             thread::sleep(PAUSE);
         }
@@ -57,21 +79,23 @@ impl App {
             .evidence(last_lines(&self.state.log(), 5)))
     }
 
-    /// What runs now. Of several starts at once only the one whose own daemon it is has started it.
-    fn started(&self, ours: Option<u32>) -> Result<UpView, Failure> {
-        let status = self.status()?;
-        let already = ours.is_none() || status.pid != ours;
-        Ok(UpView {
+    /// What runs now; None where nothing does. Of several starts at once only the one whose own daemon it is has started
+    /// it.
+    fn running(&self, ours: Option<u32>) -> Result<Option<UpView>, Failure> {
+        let status: Option<StatusView> = Self::patiently(|| {
+            self.client_within(STARTING)?.map(|mut client| client.call_for(&Request::Status)).transpose()
+        })?;
+        Ok(status.map(|status| UpView {
             version: VERSION,
             pid: status.pid.unwrap_or_default(),
-            already,
+            already: ours.is_none() || status.pid != ours,
             workspace: status.workspace,
             obstacles: status.obstacles,
-        })
+        }))
     }
 
     fn spawn(&self) -> Result<Child, Failure> {
-        let failed = |what: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", what.display()));
+        let failed = |what: &Path, error: std::io::Error| Failure::failed(named(what, &error).to_string());
         self.workspace.create_state_dir().map_err(|error| failed(&self.workspace.state_dir, error))?;
         let log = self.state.log();
         RotatingLog::set_aside(&log, rotating_log::LARGEST);
@@ -121,22 +145,44 @@ impl App {
 
     /// Returns the pid of the daemon that ended; None where none was running.
     fn end_daemon(&self) -> Result<Option<u32>, Failure> {
-        let Some(mut client) = self.client()? else { return Ok(None) };
-        let lock = self.state.daemon_lock();
-        let pid = DaemonLock::written_pid(&lock);
-        // A daemon that ends at once may not come to answer: that it is gone is the answer.
-        let asked = client.stop();
         let end = Instant::now() + ENDING;
-        // Somebody may start the next one at the same time.
-        while DaemonLock::is_held(&lock) && DaemonLock::written_pid(&lock) == pid {
+        let mut told: Option<u32> = None;
+        loop {
+            let Some(mut client) = self.client_within(STARTING)? else { return Ok(told) };
+            match client.stop() {
+                Ok(answer) => {
+                    let pid = answer["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+                    if told.is_some() && told != pid {
+                        // Who answers now is the next one, which somebody started meanwhile.
+                        return Ok(told);
+                    }
+                    told = pid;
+                }
+                // It ends in this very moment, or will have room for one more client soon.
+                Err(failure) if failure.passing && Instant::now() < end => thread::sleep(PAUSE),
+                Err(failure) => return Err(failure),
+            }
+            if told.is_some_and(|pid| self.has_ended(pid)) {
+                return Ok(told);
+            }
             if Instant::now() >= end {
-                asked?;
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")
                     .hint("`yoi logs` may say what keeps it"));
             }
+        }
+    }
+
+    /// Whether the daemon with this pid lets its lock go; it may just have started anew, and has to be told again then.
+    fn has_ended(&self, pid: u32) -> bool {
+        let (lock, end) = (self.state.daemon_lock(), Instant::now() + AGAIN);
+        // Somebody may start the next one at the same time.
+        while DaemonLock::is_held(&lock) && DaemonLock::written_pid(&lock) == Some(pid) {
+            if Instant::now() >= end {
+                return false;
+            }
             thread::sleep(PAUSE);
         }
-        Ok(pid)
+        true
     }
 }
 

@@ -19,10 +19,14 @@ use crate::api::request::{HookRequest, Request};
 use crate::api::view::HookView;
 use crate::app::App;
 use crate::domain::classify::ORCHESTRATOR;
+use crate::domain::rate_limit::named_wait;
+use crate::domain::ticket::Timestamp;
 use crate::text::agent_hook::{self, AgentHook, Moment};
 
 /// How long the agent may be kept waiting.
 const BOUND: Duration = Duration::from_millis(4500);
+/// How long it may be kept waiting for word that its list is printed.
+const CONFIRMING: Duration = Duration::from_secs(1);
 /// The longest input that is read: a tool hook carries what the tool was given.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -37,7 +41,7 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> ExitCode {
         let _ = tell.send(report(working, &arguments, role, pod));
     });
     let failed = match told.recv_timeout(BOUND) {
-        Ok(Ok(answer)) => answer.and_then(|text| output::verbatim(&format!("{text}\n")).err()).map(|f| f.message),
+        Ok(Ok(answer)) => answer.and_then(Answer::print),
         Ok(Err(why)) => Some(why),
         Err(RecvTimeoutError::Timeout) => Some(format!("nothing came of it within {} ms", BOUND.as_millis())),
         Err(RecvTimeoutError::Disconnected) => Some("it broke off".into()),
@@ -52,24 +56,60 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What is to be printed, and whom to tell that it is.
+struct Answer {
+    text: String,
+    kick: Option<String>,
+    app: App,
+}
+
+impl Answer {
+    /// Prints it to its end, and says so. Returns why not.
+    fn print(self) -> Option<String> {
+        match output::offer(&format!("{}\n", self.text)) {
+            Ok(true) => {
+                confirm(self.app, self.kick);
+                None
+            }
+            Ok(false) => Some("nobody read the list".into()),
+            Err(failure) => Some(failure.message),
+        }
+    }
+}
+
+/// Says that a list is printed. The agent waits for this process: not for long.
+pub(super) fn confirm(app: App, kick: Option<String>) {
+    let Some(kick) = kick else { return };
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = tell.send(app.call_daemon(&Request::Printed { kick }).is_ok());
+    });
+    let _ = told.recv_timeout(CONFIRMING);
+}
+
+/// The name of the kick whose list an answer is.
+pub(super) fn kick_of(view: &HookView) -> Option<String> {
+    Some(view.kick.as_ref()?["kick"].as_str()?.to_owned())
+}
+
 /// What is to be printed.
 fn report(
     directory: Option<PathBuf>,
     arguments: &Arguments,
     role: Option<String>,
     pod: Option<String>,
-) -> Result<Option<String>, String> {
+) -> Result<Option<Answer>, String> {
     // Read first, whatever comes of it: an agent that writes into a closed pipe might take that for a failure.
     let hook = agent_hook::read(&input(arguments)?)?;
     let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
-    let request = request(&hook, arguments, role, pod);
+    let request = request(&hook, arguments, (role, pod), app.now());
     let answer = call(&app, request)?;
     let list = answer.list.as_deref().and_then(|list| hook.answer(list));
-    Ok(list.map(|value| value.to_string()))
+    Ok(list.map(|value| Answer { text: value.to_string(), kick: kick_of(&answer), app }))
 }
 
-fn input(arguments: &Arguments) -> Result<Vec<u8>, String> {
-    if let Some(input) = &arguments.input {
+pub(super) fn input(arguments: &Arguments) -> Result<Vec<u8>, String> {
+    if let Some(input) = arguments.input.as_ref().filter(|input| *input != "-") {
         return Ok(input.clone().into_bytes());
     }
     let mut bytes = Vec::new();
@@ -82,7 +122,12 @@ fn call(app: &App, request: HookRequest) -> Result<HookView, String> {
     output::view(answer).map_err(|failure| failure.message)
 }
 
-fn request(hook: &AgentHook, arguments: &Arguments, role: Option<String>, pod: Option<String>) -> HookRequest {
+fn request(
+    hook: &AgentHook,
+    arguments: &Arguments,
+    (role, pod): (Option<String>, Option<String>),
+    now: Timestamp,
+) -> HookRequest {
     let mut request = HookRequest {
         event: event(&hook.moment).into(),
         // The hook's own JSON is about this very session; a variable may have been handed down from another one.
@@ -97,14 +142,17 @@ fn request(hook: &AgentHook, arguments: &Arguments, role: Option<String>, pod: O
         pid: arguments.pid.or_else(ancestry::agent_process),
         of_agent: true,
         takes_list: hook.takes(),
+        confirms: true,
         ..HookRequest::default()
     };
     match &hook.moment {
         Moment::Stopped { continued, background, .. } => {
             (request.first, request.background) = (!continued, *background);
         }
-        Moment::Failed { why, rate_limited } => {
-            (request.reason, request.rate_limited) = (Some(why.clone()), *rate_limited);
+        Moment::Failed { why, rate_limit } => {
+            (request.reason, request.rate_limited) = (Some(why.clone()), rate_limit.is_some());
+            let wait = rate_limit.as_ref().and_then(|said| named_wait(said, now));
+            request.retry_after = wait.map(|wait| wait.as_secs());
         }
         _ => {}
     }

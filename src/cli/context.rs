@@ -2,10 +2,12 @@
 //!
 //! Must not know: any command.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
+use crate::adapters::daemon_lock::DaemonLock;
 use crate::adapters::environment::Environment;
+use crate::adapters::state_folder::StateFolder;
 use crate::adapters::trust::{self, Trust};
 use crate::adapters::workspace::{self, Workspace, WorkspaceError};
 use crate::api::failure::Failure;
@@ -24,8 +26,9 @@ pub struct Context {
 impl Context {
     /// Reads the environment.
     pub fn new(directory: Option<PathBuf>) -> Result<Self, Failure> {
-        let environment =
-            Environment::read().map_err(|error| Failure::failed(format!("the current folder: {error}")))?;
+        let environment = Environment::read().map_err(|error| {
+            Failure::failed(format!("the current folder: {error}")).hint("go to a folder that is there, or use -C DIR")
+        })?;
         Ok(Self { environment, directory })
     }
 
@@ -53,17 +56,17 @@ impl Context {
         }
     }
 
-    /// The same for a daemon that starts anew: where the settings cannot be used, the last good ones, which come on
-    /// standard input, stay in force.
-    pub fn open_anew(&self) -> Result<App, Failure> {
-        let mut last_good = Vec::new();
-        let read = io::stdin().lock().take(config::MOST_BYTES).read_to_end(&mut last_good);
-        match App::open(self.environment.clone(), self.workspace()?) {
-            Err(bad) if read.is_ok() => {
-                App::open_with(self.environment.clone(), self.workspace()?, last_good).map_err(|_| bad)
-            }
-            opened => opened,
-        }
+    /// The same for a daemon that starts anew, with the lock that it holds: where the settings cannot be used, the last
+    /// good ones, which come along, stay in force.
+    pub fn open_anew(&self) -> Result<(App, Option<DaemonLock>), Failure> {
+        let workspace = self.workspace()?;
+        let lock = StateFolder::new(&workspace.state_dir).daemon_lock();
+        let (lock, last_good) = DaemonLock::handed_over(&lock).unzip();
+        let app = match (App::open(self.environment.clone(), workspace.clone()), last_good) {
+            (Err(bad), Some(good)) => App::open_with(self.environment.clone(), workspace, good).map_err(|_| bad),
+            (opened, _) => opened,
+        }?;
+        Ok((app, lock))
     }
 
     /// The same without its settings: for what needs none, and must be possible where they cannot be read.

@@ -8,8 +8,10 @@ use clap::Args;
 use super::{Outcome, agent_hook, context::Context, output};
 use crate::adapters::ancestry;
 use crate::adapters::environment::agent_session;
+use crate::api::failure::Failure;
 use crate::api::request::{HookRequest, Request};
 use crate::api::view::HookView;
+use crate::text::agent_hook::{Fields, fields};
 
 /// What the help says below the options.
 const MOMENTS: &str = "\
@@ -24,7 +26,9 @@ yoi hook panel-open                     somebody looks: consider a kick
 An Orchestrator that no command runs reports itself, with --session S:
 orchestrator-spawn, orchestrator-restore, busy, idle, turn-failed, gone,
 rate-limited --retry-after S, interrupted, active. With --take-list the answer
-is the list of what it has to decide, if there is something.
+is the list of what it has to decide, if there is something. With `-` further
+fields come as JSON on standard input: session_id, stop_hook_active,
+background_tasks, agent_id, reason, retry_after.
 
 `yoi hook` never exits with 2, which agents take for a veto.";
 
@@ -34,7 +38,7 @@ is the list of what it has to decide, if there is something.
 pub struct Arguments {
     /// claude-code, codex, panel-open, busy, idle, gone, ...
     pub event: String,
-    /// With codex: the JSON of its `notify`, instead of standard input
+    /// The agent's JSON, or `-`: it comes on standard input (claude-code, codex: always)
     #[arg(value_name = "JSON")]
     pub input: Option<String>,
     /// The reporting session
@@ -72,8 +76,16 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
         return Ok(agent_hook::run(directory, arguments));
     }
     let context = Context::new(directory)?;
+    let said = match &arguments.input {
+        Some(_) => agent_hook::input(&arguments).and_then(|bytes| fields(&bytes)).map_err(Failure::usage)?,
+        None => Fields::default(),
+    };
+    let given = arguments.input.is_some();
     let Arguments { event, session, role, ticket, agent, pid, retry_after, reason, take_list, json, input: _ } =
         arguments;
+    // A sub-agent's moments are no more than a sign that the session lives.
+    let event = if said.beside { "alive".into() } else { event };
+    let session = session.or(said.session);
     let of_session = role.is_none() && matches!(event.as_str(), "orchestrator-spawn" | "orchestrator-restore");
     let request = Request::Hook(HookRequest {
         session: session.or_else(|| agent_session().map(|(_, id)| id)),
@@ -83,19 +95,26 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
         role,
         ticket,
         agent,
-        retry_after,
-        reason,
-        takes_list: take_list,
+        retry_after: retry_after.or(said.retry_after),
+        reason: reason.or(said.reason),
+        takes_list: take_list && !said.continued,
+        first: given && !said.continued,
+        background: said.background,
+        confirms: take_list,
         ..HookRequest::default()
     });
-    let answer = context.open()?.call_daemon(&request)?;
+    let app = context.open()?;
+    let answer = app.call_daemon(&request)?;
+    let view: HookView = output::view(answer.clone())?;
+    let kick = agent_hook::kick_of(&view);
     if json {
         output::json(&answer)?;
+        agent_hook::confirm(app, kick);
         return Ok(ExitCode::SUCCESS);
     }
-    let view: HookView = output::view(answer)?;
     match view.list {
-        Some(list) => output::verbatim(&list)?,
+        Some(list) if output::offer(&list)? => agent_hook::confirm(app, kick),
+        Some(_) => {}
         None if take_list => {}
         None => output::print(&output::harmless(&view.done))?,
     }

@@ -16,7 +16,7 @@ pub struct DaemonArguments {
     /// Leave the terminal's session: used by `yoi up`
     #[arg(long, hide = true)]
     detached: bool,
-    /// The last good settings come on standard input: a daemon that starts anew
+    /// A daemon that starts anew: its lock is standard input, with the last good settings
     #[arg(long, hide = true)]
     anew: bool,
 }
@@ -57,8 +57,8 @@ pub fn daemon(context: Context, arguments: DaemonArguments) -> Outcome {
         Some(directory) => Context { directory: Some(directory), ..context },
         None => context,
     };
-    let app = if arguments.anew { context.open_anew()? } else { context.open()? };
-    app.run_daemon(arguments.detached)?;
+    let (app, lock) = if arguments.anew { context.open_anew()? } else { (context.open()?, None) };
+    app.run_daemon(arguments.detached, lock)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, list, output};
+use crate::api::connections::ConnectionsView;
 use crate::api::view::{EventView, StatusView};
 use crate::api::watching::WatchView;
 use crate::domain::classify::Class;
@@ -58,6 +59,9 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     }
     if let Some(watching) = &view.watching {
         line("notices", notices(watching));
+    }
+    if let Some(text) = view.connections.as_ref().and_then(connections) {
+        line("connections", text);
     }
     let states = State::ALL.map(State::as_str);
     // Files that are no tickets are counted below; these are tickets whose state is not known.
@@ -112,6 +116,14 @@ fn notices(view: &WatchView) -> String {
         let _ = write!(text, ", {} rescan{} (the last: {last})", view.rescans, s(view.rescans));
     }
     text
+}
+
+/// Who is connected, where it is worth a word.
+fn connections(view: &ConnectionsView) -> Option<String> {
+    let ConnectionsView { open, most, streams, most_streams, refused, let_go } = view;
+    let quiet = *refused == 0 && *let_go == 0 && open * 2 <= *most;
+    let of = format!("{open} of at most {most}, {streams} of at most {most_streams} streams");
+    (!quiet).then(|| format!("{of}; {refused} refused, {let_go} let go that said nothing"))
 }
 
 /// In the order of these names.

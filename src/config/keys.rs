@@ -163,7 +163,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "rate_limit_wait",
         takes: Takes::Duration { off: false },
         default: "\"15m\"",
-        about: "How long to wait then, unless the end of the output says it (`Retry-After: 120`). At most a week.",
+        about: "How long to wait then, unless the end of the output says it (`Retry-After: 120`); twice as long after each further one in a row, up to 4 h. At most a week.",
     },
     Key {
         section: "orchestrator",

@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::io;
 
-use chrono::TimeDelta;
+use serde_json::json;
 
 use super::{History, Host, Message, Ports};
 use crate::adapters::fault;
-use crate::domain::engine::{EndedTurn, Event, Kick, KickId, RecordKind, RunningTurn, TurnOutcome};
-use crate::domain::ticket::Timestamp;
+use crate::domain::engine::{EndedTurn, Event, Kick, KickId, Record, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::worklist;
 use crate::ports::runs::{End, Found, How, OnSign, Order, Sign, Standing};
 use crate::ports::{Launch, Query};
@@ -69,6 +68,10 @@ impl Host {
     pub(super) fn turn_shown(&mut self, kick: KickId, sign: Sign) {
         match sign {
             Sign::Started(process) => self.tell(Event::TurnStarted { kick, process }),
+            Sign::Hangs(what) => {
+                let (at, what) = (self.now(), format!("the turn of kick {}: {what}", kick.0));
+                self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data: json!({"what": what}) });
+            }
             Sign::Ended(end) => self.turn_over(&kick, &end),
         }
     }
@@ -78,10 +81,6 @@ impl Host {
         let outcome = outcome(end);
         self.failed_deliveries += u64::from(matches!(outcome, TurnOutcome::NotDelivered(_)));
         let _ = self.ports.state.remove_kick(kick);
-        // Before the end, so that what follows from that waits for it.
-        if let Some(until) = limited_until(end, self.now()) {
-            self.tell(Event::RateLimited(until));
-        }
         fault::point("before", "judged");
         self.tell(Event::TurnEnded { kick: kick.clone(), outcome, jitter: jitter() });
         fault::point("before", "forget");
@@ -117,7 +116,7 @@ pub(super) struct FormerTurns {
 }
 
 impl FormerTurns {
-    pub(super) fn find(ports: &Ports, history: &History, now: Timestamp) -> Self {
+    pub(super) fn find(ports: &Ports, history: &History) -> Self {
         ports.runs.tidy();
         let found = ports.runs.found().unwrap_or_else(|error| {
             tracing::error!(%error, "runs of a former daemon cannot be looked for; none is adopted");
@@ -132,17 +131,9 @@ impl FormerTurns {
                 Standing::Ended(end) => {
                     former.over.push(turn.kick.clone());
                     if !is_recorded(history, &turn.kick) {
-                        let rate_limited_until = limited_until(&end, now);
                         let outcome = outcome(&end);
                         let RunningTurn { kick, since, .. } = turn;
-                        former.ended.push(EndedTurn {
-                            kick,
-                            since,
-                            at: end.at,
-                            outcome,
-                            rate_limited_until,
-                            jitter: jitter(),
-                        });
+                        former.ended.push(EndedTurn { kick, since, at: end.at, outcome, jitter: jitter() });
                     }
                 }
             }
@@ -160,20 +151,21 @@ fn is_recorded(history: &History, kick: &KickId) -> bool {
     })
 }
 
-/// A clock that was set back since must not make the wait longer.
-fn limited_until(end: &End, now: Timestamp) -> Option<Timestamp> {
-    let wait = TimeDelta::from_std(end.rate_limited?).ok()?;
-    end.at.min(now).checked_add_signed(wait)
-}
-
 fn outcome(end: &End) -> TurnOutcome {
-    let limited = if end.rate_limited.is_some() { " (rate limited)" } else { "" };
+    let how = match &end.how {
+        How::Exited(0) => Some("rate limited".to_owned()),
+        How::Exited(code) => Some(format!("exit code {code} (rate limited)")),
+        How::Signalled(signal) => Some(format!("ended by signal {signal} (rate limited)")),
+        _ => None,
+    };
+    // Whoever ran into a limit did not come to look at what was handed over: it is offered again.
+    if let (Some(limit), Some(why)) = (end.rate_limited, how) {
+        return TurnOutcome::Limited { why, limit };
+    }
     match &end.how {
-        // Whoever ran into a limit did not come to look at what was handed over: it is offered again.
-        How::Exited(0) if end.rate_limited.is_some() => TurnOutcome::Failed("rate limited".into()),
         How::Exited(0) => TurnOutcome::Succeeded,
-        How::Exited(code) => TurnOutcome::Failed(format!("exit code {code}{limited}")),
-        How::Signalled(signal) => TurnOutcome::Failed(format!("ended by signal {signal}{limited}")),
+        How::Exited(code) => TurnOutcome::Failed(format!("exit code {code}")),
+        How::Signalled(signal) => TurnOutcome::Failed(format!("ended by signal {signal}")),
         How::TimedOut => TurnOutcome::Failed("ran longer than [orchestrator] turn_timeout; ended".into()),
         How::Stalled => TurnOutcome::Failed("wrote nothing for [orchestrator] stall_timeout; ended".into()),
         // Whoever asked for it knows; it says nothing of the Orchestrator.

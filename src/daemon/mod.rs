@@ -39,7 +39,7 @@ use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::runs::Sign;
-use crate::ports::{MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
+use crate::ports::{Door, MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -117,6 +117,8 @@ pub struct About {
     pub socket: PathBuf,
     /// How changes are seen just now, and why.
     pub watcher: Option<Arc<dyn Notices>>,
+    /// Who lets clients in.
+    pub door: Option<Arc<dyn Door>>,
 }
 
 /// The owner of one workspace's state.
@@ -137,6 +139,8 @@ pub struct Host {
     put_off_refresh: Option<(KickId, Vec<PathBuf>)>,
     /// The list that the contact in hand is answered with.
     handed_over: Option<Kick>,
+    /// The list that a hook was answered with and has not printed yet, and until when it may.
+    unprinted: Option<(KickId, Timestamp)>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
     /// When to look again at what writes displaced.

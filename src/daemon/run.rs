@@ -55,6 +55,7 @@ impl Host {
             let now = self.now();
             self.history.retry(now);
             self.keep_registers_if_due();
+            self.miss_print();
             self.tell_listeners();
             // However many messages wait: what is due is not kept waiting by them.
             if self.engine.next_wake().is_some_and(|due| due <= self.now()) {
@@ -65,7 +66,7 @@ impl Host {
 
     fn sleep(&self) -> Duration {
         let due = self.engine.next_wake().into_iter().chain(self.history.retry_at()).chain(self.review_at);
-        let due = due.chain(self.registers.retry_at()).min();
+        let due = due.chain(self.registers.retry_at()).chain(self.unprinted.as_ref().map(|(_, until)| *until)).min();
         let until = due.map_or(LONGEST_SLEEP, |wake| {
             // A millisecond more than needed: waking just before a due time would spin until it comes.
             (wake - self.now()).to_std().map_or(Duration::ZERO, |left| left + Duration::from_millis(1))

@@ -4,13 +4,18 @@
 
 use std::collections::VecDeque;
 
+use chrono::TimeDelta;
+
 use super::{Host, Message};
 use crate::domain::engine::{
-    Admission, Contact, Event, Kick, SavedSession, SessionReport, SessionState, TurnOutcome, Way,
+    Admission, Contact, Event, Kick, Orchestrator, SavedSession, SessionReport, SessionState, TurnOutcome, Way,
 };
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::refusal::Refusal;
 use crate::domain::worklist;
+
+/// How long a hook may take to print the list that was its answer: longer than it lives.
+const PRINTING: TimeDelta = TimeDelta::seconds(6);
 
 /// Takes one line for the reader of a stream; false where nobody reads any more.
 pub type Line = Box<dyn Fn(String) -> bool + Send>;
@@ -28,6 +33,29 @@ impl Host {
             self.tell(Event::ContactClosed);
         }
         self.handed_over.take()
+    }
+
+    /// A list is on its way: whoever asked says when it is printed.
+    pub fn await_print(&mut self, kick: &Kick) {
+        self.unprinted = Some((kick.id.clone(), self.now() + PRINTING));
+    }
+
+    /// It is printed.
+    pub fn printed(&mut self, kick: &str) {
+        self.unprinted.take_if(|(id, _)| id.0 == kick);
+    }
+
+    /// A list that was not printed in time was not handed over: the turn that was to begin with it has not.
+    pub(super) fn miss_print(&mut self) {
+        let now = self.now();
+        let Some((kick, _)) = self.unprinted.take_if(|(_, until)| *until <= now) else { return };
+        let busy = self.engine.summary(now).orchestrator;
+        if !matches!(busy, Orchestrator::Busy(turn) if turn.kick.as_ref() == Some(&kick)) {
+            return;
+        }
+        self.failed_deliveries += 1;
+        let outcome = TurnOutcome::NotDelivered("the hook ended before it had printed the list".into());
+        self.tell(Event::TurnEnded { kick, outcome, jitter: super::launch::jitter() });
     }
 
     /// The Orchestrator's session begins anew.

@@ -47,7 +47,7 @@ impl Host {
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
-        let former = FormerTurns::find(&ports, &history, now);
+        let former = FormerTurns::find(&ports, &history);
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
@@ -141,6 +141,7 @@ impl Host {
             put_off_stamps: Vec::new(),
             put_off_refresh: None,
             handed_over: None,
+            unprinted: None,
             stream: None,
             review_at: None,
             registers: Registers::default(),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classify::clock;
 use super::kick::{PATIENCE, Standing};
+use super::rate_limit::RateLimit;
 use super::ticket::{TicketId, Timestamp};
 
 /// How far a ticket got; a later step is further.
@@ -41,6 +42,9 @@ pub struct SavedLedger {
     pub backing_off_until: Option<Timestamp>,
     /// Failed turns in a row.
     pub failures: u32,
+    /// Turns in a row that a rate limit ended.
+    #[serde(default)]
+    pub rate_limits: u32,
     /// Turns without progress in a row.
     pub fruitless: u32,
     /// When the fruitless turns of the last hour ended.
@@ -151,6 +155,11 @@ impl Ledger {
     /// A turn ended without progress.
     pub fn fruitless_turn(&mut self, now: Timestamp) {
         self.saved.fruitless = self.saved.fruitless.saturating_add(1);
+        self.fruitless_kick(now);
+    }
+
+    /// A kick led to nothing, whoever is to blame: the brake counts it.
+    pub fn fruitless_kick(&mut self, now: Timestamp) {
         self.saved.fruitless_at.retain(|at| now - *at < HOUR);
         self.saved.fruitless_at.push(now);
     }
@@ -169,6 +178,30 @@ impl Ledger {
         self.saved.backing_off_until = wait.map(|ms| now + span(ms));
     }
 
+    /// A rate limit ended a turn at this time: that is no failure of the Orchestrator's, and is waited out. With the
+    /// `max`-th in a row it counts as given up, like three failures. Returns the end of the wait.
+    pub fn limited_turn(&mut self, at: Timestamp, limit: RateLimit, max: u32) -> Timestamp {
+        self.saved.rate_limits = self.saved.rate_limits.saturating_add(1).min(max);
+        if self.saved.rate_limits >= max {
+            self.saved.failures = PATIENCE;
+            self.saved.backing_off_until = None;
+        }
+        let wait = TimeDelta::from_std(limit.wait_for(self.saved.rate_limits)).unwrap_or(TimeDelta::zero());
+        let until = at + wait;
+        self.wait_for_limit(until);
+        until
+    }
+
+    /// A rate limit holds until then; a shorter one does not end a longer one.
+    pub fn wait_for_limit(&mut self, until: Timestamp) {
+        self.saved.rate_limited_until = Some(until).max(self.saved.rate_limited_until);
+    }
+
+    /// A turn got somewhere before a rate limit ended it: what came before counts no more.
+    pub fn forget_limits(&mut self) {
+        self.saved.rate_limits = 0;
+    }
+
     /// A turn was not delivered for want of room on the disk. It waits like a failed one, but there is always a next time:
     /// room comes without anybody's telling.
     pub fn no_room(&mut self, now: Timestamp, jitter: f64) {
@@ -183,6 +216,7 @@ impl Ledger {
     /// A turn ended without failure.
     pub fn succeeded_turn(&mut self) {
         self.saved.failures = 0;
+        self.saved.rate_limits = 0;
         self.saved.backing_off_until = None;
     }
 

@@ -8,6 +8,7 @@ pub mod backlog;
 pub mod classify;
 pub mod differences;
 mod digest;
+pub mod doors;
 pub mod edit;
 pub mod engine;
 pub mod explain;

@@ -99,11 +99,18 @@ pub struct SessionPolicy {
     pub can_wake: bool,
     /// How long a rate limit is waited for where nobody says how long it holds.
     pub rate_limit_wait: TimeDelta,
+    /// With so many turns in a row that a rate limit ended, in every mode, automatic kicks end.
+    pub rate_limits: u32,
 }
 
 impl Default for SessionPolicy {
     fn default() -> Self {
-        Self { busy_max: TimeDelta::minutes(30), can_wake: false, rate_limit_wait: TimeDelta::minutes(15) }
+        Self {
+            busy_max: TimeDelta::minutes(30),
+            can_wake: false,
+            rate_limit_wait: TimeDelta::minutes(15),
+            rate_limits: 50,
+        }
     }
 }
 

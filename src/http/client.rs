@@ -43,7 +43,8 @@ impl Client {
 
     /// Whether the daemon answers within 5 s.
     pub fn check(&mut self) -> Result<(), Failure> {
-        self.exchange::<IgnoredAny>("GET", "/healthz", String::new(), PATIENCE).map(drop)
+        // Nothing else has been said yet: whoever finds that it ends may ask the next one.
+        self.exchange::<IgnoredAny>("GET", "/healthz", String::new(), Lost::Harmless, PATIENCE).map(drop)
     }
 
     /// Sends a request, and returns its answer or its failure. A daemon that does not answer at all is not even sent
@@ -55,11 +56,11 @@ impl Client {
     /// The same, with the answer read as what it is.
     pub fn call_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Failure> {
         let body = serde_json::to_string(request).map_err(|error| Failure::failed(format!("the request: {error}")))?;
-        if request.only_asks() {
+        if request.changes_nothing() {
             return self.ask("/api/requests", body);
         }
         self.check()?;
-        self.exchange("POST", "/api/requests", body, LONG_PATIENCE)
+        self.exchange("POST", "/api/requests", body, Lost::Uncertain, LONG_PATIENCE)
     }
 
     /// An exchange of which whether the daemon is alive is asked, beside it, only when it takes long.
@@ -69,17 +70,17 @@ impl Client {
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
             let answer = async {
-                let response = send(sender, &socket, request).await?;
-                read(&socket, response).await
+                let response = send(sender, &socket, request, Lost::Harmless).await?;
+                read(&socket, response, Lost::Harmless).await
             };
             tokio::pin!(answer);
             if let Ok(answer) = tokio::time::timeout(DOUBT, &mut answer).await {
                 return answer;
             }
             let another = async {
-                let mut sender = connect(&socket).await.map_err(|error| gone(&socket, &error))?;
+                let mut sender = connect(&socket).await.map_err(|error| gone(&socket, &error, Lost::Harmless))?;
                 let request = request_of(&socket, "GET", "/healthz", String::new())?;
-                send(&mut sender, &socket, request).await.map(drop)
+                send(&mut sender, &socket, request, Lost::Harmless).await.map(drop)
             };
             let left = PATIENCE.saturating_sub(DOUBT);
             tokio::time::timeout(left, another).await.unwrap_or_else(|_| Err(silent(&socket, PATIENCE)))?;
@@ -91,14 +92,14 @@ impl Client {
     /// Asks the daemon to end; returns its answer. The same holds.
     pub fn stop(&mut self) -> Result<Value, Failure> {
         self.check()?;
-        self.exchange("POST", "/api/stop", String::new(), PATIENCE)
+        self.exchange("POST", "/api/stop", String::new(), Lost::Harmless, PATIENCE)
     }
 
     /// Streams the history from `after` on, a JSON text a record, until `line` returns false or the daemon ends.
     pub fn follow(&mut self, after: i64, ticket: Option<&str>, line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         let ticket = ticket.map(|id| format!("&ticket={}", encode(id))).unwrap_or_default();
         let request = self.request("GET", &format!("/api/events?after={after}{ticket}"), String::new())?;
-        self.stream(request, line).map(drop)
+        self.stream(request, Lost::Harmless, line).map(drop)
     }
 
     /// Registers a session and streams its kicks, a JSON text each, until `line` returns false, the session is gone or
@@ -107,21 +108,22 @@ impl Client {
         self.check()?;
         let body = serde_json::to_string(session).map_err(|error| Failure::failed(format!("the request: {error}")))?;
         let request = self.request("POST", "/api/orchestrator/watch", body)?;
-        self.stream(request, line)
+        self.stream(request, Lost::Uncertain, line)
     }
 
     /// False where it broke off.
     fn stream(
         &mut self,
         request: HttpRequest<Full<Bytes>>,
+        lost: Lost,
         mut line: impl FnMut(&str) -> bool,
     ) -> Result<bool, Failure> {
         let socket = self.socket.clone();
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
-            let mut response = send(sender, &socket, request).await?;
+            let mut response = send(sender, &socket, request, lost).await?;
             if response.status() != StatusCode::OK {
-                return read::<IgnoredAny>(&socket, response).await.map(|_| true);
+                return read::<IgnoredAny>(&socket, response, lost).await.map(|_| true);
             }
             let mut rest: Vec<u8> = Vec::new();
             while let Some(frame) = response.body_mut().frame().await {
@@ -151,6 +153,7 @@ impl Client {
         method: &str,
         path: &str,
         body: String,
+        lost: Lost,
         patience: Duration,
     ) -> Result<T, Failure> {
         let request = self.request(method, path, body)?;
@@ -158,8 +161,8 @@ impl Client {
         let Self { runtime, sender, .. } = self;
         runtime.block_on(async {
             let answered = tokio::time::timeout(patience, async {
-                let response = send(sender, &socket, request).await?;
-                read(&socket, response).await
+                let response = send(sender, &socket, request, lost).await?;
+                read(&socket, response, lost).await
             });
             answered.await.unwrap_or_else(|_| Err(silent(&socket, patience)))
         })
@@ -189,19 +192,33 @@ fn silent(socket: &Path, patience: Duration) -> Failure {
         .hint("`yoi logs` may say what keeps it; if nothing does, end its process: `yoi down` cannot")
 }
 
+/// What it means that an answer got lost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// Nothing: it may be asked again.
+    Harmless,
+    /// Nobody knows whether it was carried out.
+    Uncertain,
+}
+
 /// One request after another on the same connection: the next is sent when the last answer has been taken.
 async fn send(
     sender: &mut http1::SendRequest<Full<Bytes>>,
     socket: &Path,
     request: HttpRequest<Full<Bytes>>,
+    lost: Lost,
 ) -> Result<Response<Incoming>, Failure> {
-    sender.ready().await.map_err(|error| gone(socket, &error))?;
-    sender.send_request(request).await.map_err(|error| gone(socket, &error))
+    sender.ready().await.map_err(|error| gone(socket, &error, Lost::Harmless))?;
+    sender.send_request(request).await.map_err(|error| {
+        // Given back by the library: not a byte of it has left.
+        let lost = if error.is_canceled() { Lost::Harmless } else { lost };
+        gone(socket, &error, lost)
+    })
 }
 
-async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>) -> Result<T, Failure> {
+async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>, lost: Lost) -> Result<T, Failure> {
     let status = response.status();
-    let body = response.into_body().collect().await.map_err(|error| gone(socket, &error))?.to_bytes();
+    let body = response.into_body().collect().await.map_err(|error| gone(socket, &error, lost))?.to_bytes();
     if status == StatusCode::OK {
         let strange = |error| {
             let message = format!("{}: the answer is not what this yoi expects: {error}", socket.display());
@@ -216,8 +233,14 @@ async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>) 
     }))
 }
 
-fn gone(socket: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()))
+fn gone(socket: &Path, error: &impl std::fmt::Display, lost: Lost) -> Failure {
+    let failure = Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()));
+    match lost {
+        Lost::Harmless => Failure { passing: true, ..failure },
+        Lost::Uncertain => {
+            failure.hint("whether it was carried out is not known: look (`yoi show`, `yoi events`) first")
+        }
+    }
 }
 
 /// Percent-encodes what is not plainly safe in a query.

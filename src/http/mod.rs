@@ -3,4 +3,5 @@
 //! Must not know: any rule; where the socket lies.
 
 pub mod client;
+pub mod door;
 pub mod server;

@@ -4,12 +4,14 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use axum::extract::{Path as UrlPath, Query as UrlQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -17,12 +19,13 @@ use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::door::{Door, Guest, whole};
 use crate::api;
-use crate::api::failure::{Failure, FailureKind};
+use crate::api::failure::Failure;
 use crate::api::listing;
 use crate::api::request::{Caller, HookRequest, Request, SessionRequest};
 use crate::daemon::{Host, Message, Stop};
@@ -44,7 +47,7 @@ pub type Measure = Arc<dyn Fn() + Send + Sync>;
 pub async fn serve(
     socket: &Path,
     mail: Sender<Message>,
-    measure: Measure,
+    (measure, door): (Measure, Arc<Door>),
     look: &Notify,
     bound: impl Fn(),
 ) -> io::Result<()> {
@@ -55,13 +58,14 @@ pub async fn serve(
         .route("/api/events", get(events))
         .route("/api/orchestrator/watch", post(watch_kicks))
         .route("/api/stop", post(stop))
+        .layer(from_fn(whole))
         .layer(Extension(measure))
         .with_state(mail);
     loop {
         let (listener, ours) = bind(socket)?;
         bound();
         tokio::select! {
-            ended = axum::serve(listener, router.clone()).into_future() => return ended,
+            never = Arc::clone(&door).admit(listener, router.clone()) => match never {},
             () = replaced(socket, ours, look) => {
                 tracing::warn!(socket = %socket.display(), "the socket was removed or replaced; it is made anew");
             }
@@ -96,16 +100,21 @@ async fn visit<T: Send + 'static>(
     call: impl FnOnce(&mut Host) -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let (answer, answered) = oneshot::channel();
+    let begun = Arc::new(AtomicBool::new(false));
+    let begins = Arc::clone(&begun);
     let message = Message::Visit(Box::new(move |host| {
         // Who has been told that there is no answer must not find it carried out after all.
         if !answer.is_closed() {
+            begins.store(true, Ordering::Release);
             let _ = answer.send(call(host));
         }
     }));
-    mail.send(message).map_err(|_| Failure::failed("the daemon is stopping"))?;
+    // What was not begun may be asked for again: of the next daemon, or of the files themselves.
+    let ending = |begun: bool| Failure { passing: !begun, ..Failure::failed("the daemon ended before it answered") };
+    mail.send(message).map_err(|_| ending(false))?;
     match tokio::time::timeout(PATIENCE, answered).await {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(_)) => Err(Failure::failed("the daemon stopped before it answered")),
+        Ok(Err(_)) => Err(ending(begun.load(Ordering::Acquire))),
         Err(_) => Err(Failure::failed("the daemon did not answer within a minute; `yoi logs` may say what keeps it")),
     }
 }
@@ -113,11 +122,14 @@ async fn visit<T: Send + 'static>(
 fn answer(result: Result<Value, Failure>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
-        Err(failure) => {
-            let status = StatusCode::from_u16(failure.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            (status, Json(failure)).into_response()
-        }
+        Err(failure) => refusal(failure.kind.http_status(), failure),
     }
+}
+
+/// An answer that is none.
+pub(super) fn refusal(status: u16, failure: Failure) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, Json(failure)).into_response()
 }
 
 async fn requests(
@@ -150,14 +162,22 @@ async fn lifecycle(State(mail): State<Sender<Message>>, UrlPath(boundary): UrlPa
 async fn stop(State(mail): State<Sender<Message>>) -> Response {
     answer(match mail.send(Message::Stop(Stop::Asked)) {
         Ok(()) => Ok(json!({"version": 1, "pid": std::process::id()})),
-        Err(_) => Err(Failure { kind: FailureKind::Failed, ..Failure::failed("the daemon is stopping already") }),
+        // Whoever asks again finds it gone.
+        Err(_) => Err(Failure { passing: true, ..Failure::failed("the daemon is stopping already") }),
     })
 }
 
 /// A session that reads its kicks as Server-Sent Events. It is gone when its reader is, and its reader is let go when the
 /// session is gone.
-async fn watch_kicks(State(mail): State<Sender<Message>>, body: Json<SessionRequest>) -> Response {
-    let Json(request) = body;
+async fn watch_kicks(
+    State(mail): State<Sender<Message>>,
+    Extension(guest): Extension<Guest>,
+    Json(request): Json<SessionRequest>,
+) -> Response {
+    let place = match guest.last() {
+        Ok(place) => place,
+        Err(failure) => return refusal(503, failure),
+    };
     let (lines, stream) = mpsc::channel(CHUNK);
     // Dropped with the line that the host holds.
     let (held, let_go) = oneshot::channel::<std::convert::Infallible>();
@@ -175,6 +195,7 @@ async fn watch_kicks(State(mail): State<Sender<Message>>, body: Json<SessionRequ
             () = lines.closed() => {}
             _ = let_go => {}
         }
+        drop(place);
         let _ = visit(&mail, move |host| host.close_stream(report)).await;
     });
     let stream = ReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
@@ -189,7 +210,15 @@ struct Wanted {
 }
 
 /// The history after a number, then what is appended to it, as Server-Sent Events whose ids are the numbers.
-async fn events(State(mail): State<Sender<Message>>, UrlQuery(wanted): UrlQuery<Wanted>) -> Response {
+async fn events(
+    State(mail): State<Sender<Message>>,
+    Extension(guest): Extension<Guest>,
+    UrlQuery(wanted): UrlQuery<Wanted>,
+) -> Response {
+    let place = match guest.last() {
+        Ok(place) => place,
+        Err(failure) => return refusal(503, failure),
+    };
     // Only the newest number counts, and a reader that does not keep up is waited for: neither grows.
     let (tell, told) = watch::channel(0_i64);
     let (lines, stream) = mpsc::channel(CHUNK);
@@ -197,12 +226,17 @@ async fn events(State(mail): State<Sender<Message>>, UrlQuery(wanted): UrlQuery<
     if let Err(failure) = registered {
         return answer(Err(failure));
     }
-    tokio::spawn(pass_on(mail, wanted, told, lines));
+    tokio::spawn(pass_on(mail, wanted, told, (lines, place)));
     let stream = ReceiverStream::new(stream).map(Ok::<SseEvent, std::convert::Infallible>);
     Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
 }
 
-async fn pass_on(mail: Sender<Message>, wanted: Wanted, mut told: watch::Receiver<i64>, lines: mpsc::Sender<SseEvent>) {
+async fn pass_on(
+    mail: Sender<Message>,
+    wanted: Wanted,
+    mut told: watch::Receiver<i64>,
+    (lines, _place): (mpsc::Sender<SseEvent>, OwnedSemaphorePermit),
+) {
     let mut last = wanted.after.unwrap_or(0);
     let ticket = wanted.ticket.map(TicketId::new);
     // What is there already is handed over by the first look.

@@ -3,6 +3,7 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod door;
 pub mod notices;
 pub mod processes;
 pub mod runs;
@@ -13,6 +14,7 @@ pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
+pub use door::{Door, Traffic};
 pub use notices::{Lag, Notices, Noticing};
 pub use processes::Processes;
 pub use runs::{Launch, Runs};

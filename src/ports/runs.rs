@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::engine::{KickId, RunningTurn};
 use crate::domain::facts::ProcessIdentity;
-use crate::domain::rate_limit::RateLimitSigns;
+use crate::domain::rate_limit::{RateLimit, RateLimitSigns};
 use crate::domain::ticket::Timestamp;
 
 /// What to start, and its limits.
@@ -75,8 +75,8 @@ pub struct End {
     pub how: How,
     /// When.
     pub at: Timestamp,
-    /// It reported a rate limit, that is over so long after its end.
-    pub rate_limited: Option<Duration>,
+    /// It reported a rate limit.
+    pub rate_limited: Option<RateLimit>,
 }
 
 /// What a supervisor shows of its run.
@@ -84,6 +84,8 @@ pub struct End {
 pub enum Sign {
     /// The program runs as this process, the leader of a group of its own. Need not come.
     Started(ProcessIdentity),
+    /// Its supervisor does not let it go, and what is done about that; in words.
+    Hangs(String),
     /// It has ended. Comes once, and last.
     Ended(End),
 }

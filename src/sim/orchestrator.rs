@@ -133,7 +133,6 @@ impl World {
                 since: running.since,
                 at,
                 outcome,
-                rate_limited_until: None,
                 jitter: 0,
             }),
             None => self.tell(Message::TurnEnded(turn.kick.id.clone(), outcome)),

@@ -100,6 +100,64 @@ fn a_daemon_that_lost_its_lock_ends_at_once() {
 }
 
 #[test]
+fn a_workspace_that_was_moved_or_removed_does_not_come_back_as_an_empty_folder() {
+    // Whatever the daemon is doing at that moment.
+    for (round, pause) in [0, 1, 2, 5, 10, 20, 40, 80].into_iter().enumerate() {
+        let stage = Stage::new();
+        if round % 2 == 0 {
+            stage.hold();
+        }
+        stage.start();
+        stage.rest();
+        stage.ticket("a", "queued", "");
+        let until_then = Instant::now() + Duration::from_millis(pause);
+        while Instant::now() < until_then {
+            std::thread::yield_now();
+        }
+        if round % 3 == 0 {
+            fs::remove_dir_all(stage.bench.path("work")).unwrap();
+        } else {
+            fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap();
+        }
+        stage.ended();
+        assert!(!stage.bench.path("work").exists(), "{:?}", stage.bench.tree("work"));
+        let log = stage.bench.read("daemon.log");
+        assert!(log.contains("the workspace was moved, or removed"), "{log}");
+        // For the end of the turn that goes on there.
+        if round % 3 != 0 {
+            fs::rename(stage.bench.path("moved"), stage.bench.path("work")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_workspace_that_takes_the_place_of_another_is_not_written_into() {
+    for pause in [0, 2, 10, 30] {
+        let stage = Stage::new();
+        stage.start();
+        stage.rest();
+        stage.bench.repository("other");
+        stage.bench.write("other/.yoi/config.toml", "");
+        stage.bench.folder("other/.git/yoi");
+        stage.bench.folder("other/tickets");
+        let before = names(&stage, "other/.git/yoi");
+        stage.ticket("a", "queued", "");
+        let until_then = Instant::now() + Duration::from_millis(pause);
+        while Instant::now() < until_then {
+            std::thread::yield_now();
+        }
+        fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap();
+        fs::rename(stage.bench.path("other"), stage.bench.path("work")).unwrap();
+        stage.ended();
+        let after = names(&stage, "work/.git/yoi");
+        let own = ["kicks", "pods.json", "session.json", "accept.lock", "daemon.lock"];
+        assert!(!after.iter().any(|name| own.contains(&name.as_str())), "{before:?} {after:?}");
+        fs::rename(stage.bench.path("work"), stage.bench.path("other")).unwrap();
+        fs::rename(stage.bench.path("moved"), stage.bench.path("work")).unwrap();
+    }
+}
+
+#[test]
 fn whatever_is_started_and_ended_at_once_one_daemon_is_left_or_none() {
     let stage = Stage::new();
     let all = |lines: &[&str]| {

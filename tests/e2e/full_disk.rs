@@ -7,44 +7,22 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::process::Command;
 
+use crate::support::namespace;
 use crate::support::stage::{BOUND, Stage, ticket_path, ticket_text};
 use crate::support::wait::until;
 
-/// Says to a test that it runs on the small disk already.
-const INSIDE: &str = "YOI_TEST_SMALL_DISK";
 /// What the system gives at least.
 const PAGE: u64 = 4096;
-/// How a test program ends some of whose tests have failed.
-const FAILED: i32 = 101;
-const MOUNT: &str = r#"mount -t tmpfs -o size=1m small "$TMPDIR" || exit 77; exec "$@""#;
 
 /// Runs this test once more, in a process whose temporary folder is the disk.
 fn on_a_small_disk(name: &str, test: fn()) {
-    if std::env::var_os(INSIDE).is_some() {
-        return test();
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let mut notice = String::new();
-    for namespace in [&["--mount"][..], &["--mount", "--map-root-user"]] {
-        let mut command = Command::new("unshare");
-        command.args(namespace).args(["sh", "-c", MOUNT, "sh"]).arg(std::env::current_exe().unwrap());
-        command.args(["--exact", &format!("e2e::full_disk::{name}"), "--nocapture"]);
-        match command.env(INSIDE, "1").env("TMPDIR", folder.path()).output() {
-            Ok(output) => {
-                let said =
-                    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-                assert_ne!(output.status.code(), Some(FAILED), "{said}");
-                if output.status.success() {
-                    return assert!(said.contains("1 passed"), "{said}");
-                }
-                notice = said;
-            }
-            Err(error) => notice = error.to_string(),
-        }
-    }
-    eprintln!("SKIPPED: no small disk can be mounted here, so a full one is not tried: {}", notice.trim());
+    namespace::in_its_own(
+        &format!("e2e::full_disk::{name}"),
+        r#"mount -t tmpfs -o size=1m small "$TMPDIR""#,
+        "no small disk can be mounted here, so a full one is not tried",
+        test,
+    );
 }
 
 /// Fills the disk, but for so many pages.

@@ -215,3 +215,119 @@ fn other_agents_get_the_same_by_name() {
     let notified = stage.run(&["hook", "codex", r#"{"type": "agent-turn-complete", "thread-id": "thread-1"}"#]);
     assert_eq!((notified.code, notified.stdout.as_str()), (0, ""));
 }
+
+#[test]
+fn a_list_that_its_hook_did_not_print_is_handed_over_again() {
+    let stage = stage("");
+    stage.ticket("a", "ready", "");
+    stage.start();
+    let agent = Agent::new(&stage, "5f1c-8");
+    agent.start("startup");
+    stage.done("move a queued");
+    let pending = || (!stage.json("status")["pending"].is_null()).then_some(());
+    until("the pending kick", BOUND, pending, || stage.story());
+    let mark = stage.mark();
+    // A full disk stands for a hook that is killed before it has printed.
+    let mut command = stage.bench.command("work");
+    command.args(["hook", "claude-code", "--pid", &agent.pid().to_string()]).env("YOI_ROLE", "orchestrator");
+    command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+    let input = json!({"hook_event_name": "UserPromptSubmit", "session_id": "5f1c-8"}).to_string();
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "a hook never breaks a turn");
+    let missed = stage
+        .event(mark, "the missed list", |event| event["kind"] == "TURN_ENDED" && event["data"]["delivered"] == false);
+    assert_eq!(missed["data"]["failed"], "the hook ended before it had printed the list");
+    assert_eq!(stage.json("status")["failed_deliveries"], 1);
+    until("the kick to be pending again", BOUND, pending, || stage.story());
+    assert_eq!(agent.prompt(), "context a");
+    // What was printed is handed over, however long its turn runs.
+    stage.done("kick --dry-run");
+    assert_eq!(stage.json("status")["failed_deliveries"], 1);
+}
+
+#[test]
+fn a_hundred_stops_without_a_prompt_between_and_another_session_beside() {
+    let stage = stage("");
+    stage.ticket("a", "ready", "");
+    stage.start();
+    let (agent, stranger) = (Agent::new(&stage, "5f1c-9"), Agent::stranger(&stage, "other"));
+    agent.start("startup");
+    agent.prompt();
+    stage.done("move a queued");
+    let mut answers = Vec::new();
+    for number in 0..100 {
+        answers.push(if number % 2 == 0 { agent.stop() } else { agent.stop_again() });
+        if number % 10 == 0 {
+            assert_eq!([stranger.prompt(), stranger.stop()], ["", ""]);
+        }
+    }
+    answers.retain(|answer| !answer.is_empty());
+    assert_eq!(answers, ["block a"], "{}", stage.story());
+    assert_eq!(stage.session(), "5f1c-9");
+}
+
+#[test]
+fn a_daemon_that_is_killed_in_the_middle_of_a_conversation_breaks_no_turn() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    let agent = Agent::new(&stage, "5f1c-10");
+    assert_eq!(agent.start("startup"), "context a");
+    agent.prompt();
+    stage.kill();
+    assert_eq!([agent.stop(), agent.prompt(), agent.stop()], ["", "", ""]);
+    stage.start();
+    // What it was given got nowhere as far as anybody knows: it is offered again, once.
+    let answers = [agent.stop(), agent.stop_again(), agent.prompt(), agent.stop(), agent.prompt()];
+    let told: Vec<_> = answers.iter().filter(|answer| !answer.is_empty()).collect();
+    assert_eq!(told.len(), 1, "{answers:?} {}", stage.story());
+    assert!(told[0].ends_with(" a"), "{answers:?}");
+}
+
+#[test]
+fn fields_of_the_wrong_type_are_passed_over() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    let agent = Agent::new(&stage, "5f1c-11");
+    for odd in [
+        json!({"hook_event_name": "Stop", "stop_hook_active": "yes", "background_tasks": {"a": 1}}),
+        json!({"hook_event_name": "SessionStart", "source": 7}),
+        json!({"hook_event_name": "StopFailure", "error": {"type": 1}, "retry_after": [1]}),
+        json!({"hook_event_name": "Notification", "notification_type": null}),
+        json!({"hook_event_name": "SomethingNew", "more": {"deep": [1, 2]}}),
+    ] {
+        agent.hook(&odd);
+    }
+    assert_eq!(stage.json("status")["running"], true);
+    assert_eq!(stage.session(), "5f1c-11");
+}
+
+#[test]
+fn any_agent_may_give_its_fields_as_json() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    let agent = Agent::new(&stage, "own-1");
+    let hook = |event: &str, input: &serde_json::Value| {
+        let mut command = stage.bench.command("work");
+        command.args(["hook", event, "-", "--take-list", "--json", "--pid", &agent.pid().to_string()]);
+        let answer = stage::hand_in(command, input.to_string().as_bytes());
+        assert_eq!(answer.code, 0, "{answer}");
+        serde_json::from_str::<serde_json::Value>(&answer.stdout).unwrap()
+    };
+    let session = json!({"session_id": "own-1"});
+    assert!(hook("orchestrator-spawn", &session)["list"].as_str().unwrap().contains("`a`"));
+    assert_eq!(stage.session(), "own-1");
+    hook("busy", &session);
+    hook("idle", &json!({"session_id": "own-1", "agent_id": "sub"}));
+    assert_eq!(stage.json("status")["orchestrator"]["state"], "busy", "a sub-agent's end is not the session's");
+    let idle = hook("idle", &json!({"session_id": "own-1", "stop_hook_active": true}));
+    assert_eq!(idle["list"], json!(null));
+    assert_eq!(stage.json("status")["orchestrator"]["state"], "idle");
+    let mut odd = stage.bench.command("work");
+    odd.args(["hook", "idle", "-"]);
+    let answer = stage::hand_in(odd, b"{");
+    assert!(answer.code == 1 && answer.stderr.contains("no hook JSON"), "{answer}");
+}

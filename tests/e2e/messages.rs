@@ -286,3 +286,49 @@ fn the_daemon_is_needed() {
     (exit 4)
     ");
 }
+
+/// What is said where something else lies in the place of a file or folder of yoi's own: which, and what to do.
+#[test]
+fn what_is_in_the_way_of_yois_own_files_is_named() {
+    let in_the_way = |name: &str, folder: bool| {
+        let stage = Stage::new();
+        stage.ticket("a", "queued", "");
+        stage.bench.folder("work/.git/yoi");
+        if folder {
+            stage.bench.folder(&format!("work/.git/yoi/{name}"));
+        } else {
+            stage.bench.write(&format!("work/.git/yoi/{name}"), "");
+        }
+        stage
+    };
+    let names_it = |name: &str, said: &str| {
+        assert!(said.contains(&format!(".git/yoi/{name}")) && said.contains("move it away"), "{name}: {said}");
+    };
+    for (name, folder, line) in [
+        ("locks", false, "set a k=v"),
+        ("accept.lock", true, "accept a"),
+        ("daemon.lock", true, "up"),
+        ("daemon.log", true, "up"),
+    ] {
+        let answer = in_the_way(name, folder).yoi(line);
+        assert_eq!(answer.code, 1, "{name}: {answer}");
+        names_it(name, &answer.stderr);
+    }
+    for name in ["kicks", "runs", "turns"] {
+        let stage = in_the_way(name, false);
+        stage.start();
+        let ended = stage.event(0, "the failed delivery", |event| event["kind"] == "TURN_ENDED");
+        names_it(name, ended["data"]["failed"].as_str().unwrap());
+        names_it(name, &stage.yoi("status").stdout);
+        stage.stop();
+    }
+    for (name, folder) in [("pods.json", true), ("session.json", true)] {
+        let stage = in_the_way(name, folder);
+        stage.start();
+        stage.rest();
+        stage.worker("coder", "a");
+        let log = stage.bench.read("daemon.log") + &stage.yoi("status").stdout;
+        assert!(log.contains(&format!(".git/yoi/{name}: ")), "{name}: {log}");
+        stage.stop();
+    }
+}

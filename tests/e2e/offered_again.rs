@@ -95,7 +95,7 @@ fn one_that_reports_a_rate_limit_by_its_exit_code_is_left_alone_until_then() {
     stage.exit_code(75);
     stage.start();
     let end = nth_end(&stage, 1);
-    assert_eq!((&end["failed"], &end["failures"]), (&"exit code 75 (rate limited)".into(), &1.into()));
+    assert_eq!((&end["failed"], &end["failures"]), (&"exit code 75 (rate limited)".into(), &0.into()));
     // Fifteen minutes, for a panel too, which the wait after a failure would not hold.
     stage.rest();
     let mark = stage.mark();
@@ -116,27 +116,24 @@ fn one_that_reports_a_rate_limit_by_its_exit_code_is_left_alone_until_then() {
 }
 
 #[test]
-fn one_that_prints_a_rate_limit_each_time_comes_to_an_end() {
-    let stage = Stage::with("rate_limit_pattern = \"usage limit\"\n");
+fn one_that_prints_a_rate_limit_each_time_is_no_failure_and_bounded_by_the_brake() {
+    let stage = Stage::with("rate_limit_pattern = \"usage limit\"\n[kick]\nmax_per_hour = 4\n");
     stage.ticket("a", "queued", "");
     stage.act("echo 'Usage Limit reached. Retry-After: 1'");
     stage.start();
     let end = nth_end(&stage, 1);
-    assert_eq!((&end["failed"], &end["failures"]), (&"rate limited".into(), &1.into()), "whatever its exit code");
+    assert_eq!((&end["failed"], &end["failures"]), (&"rate limited".into(), &0.into()), "whatever its exit code");
     let said = said(&stage);
     assert!(said.contains("INBOX: rate limited"), "{said}");
-    // It did not come to look at the work: that is not taken for seen, and offered again by itself when limit and
-    // back-off are over.
-    assert_eq!(stage.nth_turn(2).items(), ["a"]);
-    nth_end(&stage, 2);
-    stage.rest();
+    // It did not come to look at the work: that is not taken for seen, and offered again by itself when the limit is over.
+    assert_eq!(stage.nth_turn(4).items(), ["a"]);
+    let end = nth_end(&stage, 4);
+    assert_eq!((&end["failures"], &end["fruitless"]), (&0.into(), &0.into()));
+    stage.suppressed(0, "orchestrator_idle", "brake");
+    assert_eq!(stage.kicks(), 4, "{}", stage.story());
+    stage.act("yoi accept a; yoi move a done");
     stage.done("kick");
-    nth_end(&stage, 3);
-    stage.event(0, "an alert", |event| {
-        event["kind"] == "ALERT" && event["data"]["what"].as_str().unwrap().starts_with("three turns in a row failed")
-    });
-    stage.rest();
-    assert_eq!(stage.kicks(), 3, "{}", stage.story());
+    until("the work", BOUND, || stage.text("a").contains("state: done").then_some(()), || stage.story());
 }
 
 #[test]

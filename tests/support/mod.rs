@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a test expects.
 
+pub mod namespace;
 pub mod stage;
 pub mod terminal;
 pub mod wait;

@@ -109,8 +109,7 @@ impl RunFiles {
     /// The lock file, opened; made where it is missing.
     pub(in crate::adapters) fn open_lock(&self) -> io::Result<File> {
         let path = self.lock_path();
-        files::open_own(&path, Text::Kept)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        files::open_own(&path, Text::Kept).map_err(|error| files::named(&path, &error))
     }
 
     /// Whether a supervisor holds the lock. Makes no file.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::adapters::runs::files::Started;
 use crate::domain::facts::ProcessIdentity;
-use crate::domain::rate_limit::RateLimitSigns;
+use crate::domain::rate_limit::{RateLimit, RateLimitSigns};
 use crate::domain::sample::at;
 use crate::ports::runs::{End, How, Sign};
 use crate::ports::{Launch, Processes};
@@ -109,7 +109,11 @@ fn a_held_lock_is_a_run_whatever_became_of_its_files() {
 #[test]
 fn what_is_held_by_nobody_has_ended_never_began_or_is_nothing() {
     let bench = Bench::new();
-    let end = End { how: How::Exited(3), at: at(7), rate_limited: Some(Duration::from_mins(1)) };
+    let end = End {
+        how: How::Exited(3),
+        at: at(7),
+        rate_limited: Some(RateLimit { wait: Duration::from_mins(1), named: true }),
+    };
     bench.ordered("s-1", 1).write_end(&end).unwrap();
     bench.ordered("s-2", 2);
     let killed = bench.ordered("s-3", 3);
@@ -174,7 +178,7 @@ fn a_supervisor_that_cannot_be_started_leaves_nothing() {
     bench.ordered("s-1", 7);
     let _lock = bench.held("s-1");
     let error = bench.runs.start(&order("s-1", 1), Box::new(|_| ())).unwrap_err().to_string();
-    assert_eq!(error, "a run of this name goes on");
+    assert!(error.ends_with("runs/s-1.lock: a run of this name goes on"), "{error}");
     assert_eq!(bench.files("s-1").order().unwrap().unwrap(), order("s-1", 7));
 }
 
@@ -189,4 +193,63 @@ fn a_link_in_the_place_of_the_folder_leads_nowhere() {
     assert!(bench.runs.start(&order("s-1", 1), Box::new(|_| ())).is_err());
     assert_eq!(bench.runs.found().unwrap(), []);
     assert_eq!(fs::read_dir(bench.folder.path().join("precious")).unwrap().count(), 1);
+}
+
+/// A process that stands for a supervisor: it holds the lock, and is stopped. Returns what was told of it until its end,
+/// and how it ended.
+fn stopped_supervisor(script: &str) -> (Vec<Sign>, std::process::ExitStatus) {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let lock = bench.held("s-1");
+    let mut supervisor = Command::new("sh").args(["-c", script]).stdin(lock).spawn().unwrap();
+    let started = Started {
+        supervisor: bench.processes.identify(supervisor.id()).unwrap(),
+        program: ProcessIdentity { started: 1, ..bench.processes.identify(std::process::id()).unwrap() },
+    };
+    files.write_started(&started).unwrap();
+    let (send, signs) = channel();
+    let runs = RunFolder { settling: Duration::from_millis(300), ..bench.runs.clone() };
+    runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    let status = supervisor.wait().unwrap();
+    let mut told = Vec::new();
+    while let Ok(sign) = signs.recv_timeout(BOUND) {
+        told.push(sign);
+    }
+    (told, status)
+}
+
+#[test]
+fn a_stopped_supervisor_is_told_to_go_on_and_one_that_hangs_is_killed() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let says = |sign: &Sign, what: &str| matches!(sign, Sign::Hangs(text) if text.contains(what));
+    let (told, status) = stopped_supervisor("kill -STOP $$; exit 7");
+    assert_eq!(status.code(), Some(7), "it went on by itself: {told:?}");
+    assert!(told.len() == 3 && says(&told[1], "it is told to go on"), "{told:?}");
+    let (told, status) = stopped_supervisor("kill -STOP $$; kill -STOP $$; exit 7");
+    assert_eq!(status.signal(), Some(9), "{told:?}");
+    assert!(told.len() == 4 && says(&told[2], "it is killed"), "{told:?}");
+    assert!(matches!(told[3], Sign::Ended(End { how: How::SupervisorLost, .. })), "{told:?}");
+}
+
+#[test]
+fn whoever_has_a_supervisors_number_by_now_is_let_be() {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let lock = bench.held("s-1");
+    let mut innocent = Command::new("sleep").arg("1000").spawn().unwrap();
+    let own = bench.processes.identify(innocent.id()).unwrap();
+    let former = ProcessIdentity { started: own.started - 1, ..own.clone() };
+    files.write_started(&Started { supervisor: former.clone(), program: former }).unwrap();
+    let (send, signs) = channel();
+    let runs = RunFolder { settling: Duration::from_millis(50), ..bench.runs.clone() };
+    runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    assert!(matches!(signs.recv_timeout(BOUND), Ok(Sign::Started(_))));
+    // Longer than both waits.
+    assert_eq!(signs.recv_timeout(Duration::from_millis(400)), Err(RecvTimeoutError::Timeout));
+    assert!(bench.processes.is_alive(&own));
+    drop(lock);
+    assert!(matches!(signs.recv_timeout(BOUND), Ok(Sign::Ended(_))));
+    innocent.kill().unwrap();
+    innocent.wait().unwrap();
 }

@@ -2,7 +2,7 @@
 //!
 //! Must not know: who is told.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const SOONEST: Duration = Duration::from_millis(2);
 const LATEST: Duration = Duration::from_millis(200);
 const LOOKING: Duration = Duration::from_secs(10);
 /// How long a supervisor may take from its program's end to its own: a full disk is waited for, a group is ended.
-const SETTLING: Duration = Duration::from_secs(20);
+pub(super) const SETTLING: Duration = Duration::from_secs(20);
 /// How long the kernel may take to end a program whose supervisor was killed.
 const ENDING: Duration = Duration::from_secs(1);
 /// How long such a program's group has between SIGTERM and SIGKILL, if the kernel did not end it.
@@ -28,37 +28,47 @@ pub(super) struct Watching {
     /// Opened before anybody could delete it; None where there is none.
     pub(super) lock: Option<Arc<WatchedLock>>,
     pub(super) processes: SystemProcesses,
-    pub(super) call: OnSign,
+    pub(super) call: Arc<Mutex<OnSign>>,
+    /// [`SETTLING`]; another value is a test's.
+    pub(super) settling: Duration,
 }
 
 impl Watching {
     /// Tells the signs; returns after the last.
-    pub(super) fn watch(mut self) {
+    pub(super) fn watch(self) {
         self.wait_for_start();
         self.see_to_supervisor();
         if let Some(lock) = &self.lock {
             lock.wait_until_free();
         }
         see_gone(&self.files, &self.processes);
-        (self.call)(Sign::Ended(end_of(&self.files)));
+        self.tell(Sign::Ended(end_of(&self.files)));
+    }
+
+    fn tell(&self, sign: Sign) {
+        (self.call.lock().unwrap_or_else(PoisonError::into_inner))(sign);
     }
 
     /// A supervisor that somebody stopped, or that hangs, must not keep the turn for ever: once its program is gone, or
     /// ought to be, it is told to go on; then it is ended, and its program with it.
     fn see_to_supervisor(&self) {
         let (Some(lock), Some(started)) = (self.lock.clone(), self.files.started()) else { return };
-        let limit = self.files.order().ok().flatten().map(|order| order.launch.timeout.saturating_add(SETTLING));
-        let processes = self.processes.clone();
+        let limit = self.files.order().ok().flatten().map(|order| order.launch.timeout.saturating_add(self.settling));
+        let (processes, settling, call) = (self.processes.clone(), self.settling, Arc::downgrade(&self.call));
         let see = move || {
             if let Some(program) = processes.hold(&started.program) {
                 program.wait(limit);
             }
-            for signal in [Signal::CONT, Signal::KILL] {
-                if !lock.is_held_after(SETTLING) {
+            for (signal, done) in [(Signal::CONT, "it is told to go on"), (Signal::KILL, "it is killed")] {
+                if !lock.is_held_after(settling) {
                     return;
                 }
-                if let Some(supervisor) = processes.hold(&started.supervisor) {
-                    tracing::warn!(pid = started.supervisor.pid, ?signal, "a supervisor has not let its turn go");
+                // Whoever has its number by now is somebody else, and is let be.
+                if let (Some(supervisor), Some(call)) = (processes.hold(&started.supervisor), call.upgrade()) {
+                    let pid = started.supervisor.pid;
+                    tracing::warn!(pid, ?signal, "a supervisor has not let its turn go");
+                    let what = format!("its supervisor (pid {pid}) does not let it go after its end; {done}");
+                    (call.lock().unwrap_or_else(PoisonError::into_inner))(Sign::Hangs(what));
                     supervisor.signal(signal);
                 }
             }
@@ -68,13 +78,13 @@ impl Watching {
         }
     }
 
-    fn wait_for_start(&mut self) {
+    fn wait_for_start(&self) {
         let (began, mut pause) = (Instant::now(), SOONEST);
         loop {
             // In this order: what ended has written before it let its lock go.
             let held = self.lock.as_ref().is_some_and(|lock| lock.is_held());
             if let Some(started) = self.files.started() {
-                return (self.call)(Sign::Started(started.program));
+                return self.tell(Sign::Started(started.program));
             }
             if !held || began.elapsed() > LOOKING {
                 return;

@@ -99,7 +99,7 @@ fn spawn(launch: &Launch, files: &RunFiles, shim: Option<&Path>) -> io::Result<C
         let message = format!("{}: no such folder to start `{program}` in", launch.folder.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     }
-    let log = open_log(&launch.log).map_err(|error| named(&launch.log.display().to_string(), &error))?;
+    let log = open_log(&launch.log).map_err(|error| files::named(&launch.log, &error))?;
     let mut command = command(&launch.command, files, shim);
     command.current_dir(&launch.folder).process_group(0);
     for name in &launch.unset {

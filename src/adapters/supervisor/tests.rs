@@ -218,7 +218,7 @@ fn a_rate_limit_is_found_at_the_end_of_the_output() {
             let (exit_codes, patterns) = (vec![75], vec!["too many requests".into()]);
             launch.rate_limit = RateLimitSigns { exit_codes, patterns, wait: Duration::from_mins(15) };
         });
-        assert_eq!(ran.ended().rate_limited.map(|wait| wait.as_secs()), wait, "{script}");
+        assert_eq!(ran.ended().rate_limited.map(|limit| limit.wait.as_secs()), wait, "{script}");
     }
 }
 

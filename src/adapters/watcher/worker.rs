@@ -124,6 +124,10 @@ impl Worker {
                 }
             }
         } else {
+            if pile.root {
+                // Another file system lies there now, which may report.
+                self.retry_at = Instant::now();
+            }
             let marks = GitMarks::of(&self.places);
             git |= marks != self.marks;
             self.marks = marks;

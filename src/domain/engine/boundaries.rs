@@ -243,7 +243,7 @@ impl Engine {
             Suppression::NothingQueued => "nothing is queued and nothing is to be routed".into(),
             Suppression::BackingOff(Some(until)) => format!("waiting until {}", clock(*until)),
             Suppression::BackingOff(None) => {
-                "three turns in a row failed; only `yoi kick`, a panel or a restart kicks".into()
+                format!("{}; only `yoi kick`, a panel or a restart kicks", self.given_up_in_words())
             }
             Suppression::AlreadyPresented => "nothing is new since the last turn ended without progress".into(),
             Suppression::Ignored => {

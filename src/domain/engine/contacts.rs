@@ -11,6 +11,7 @@ use super::{Actor, Effect, Engine, Orchestrator, Reach, RecordKind, Turn, TurnOu
 use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::kick::Boundary;
+use crate::domain::rate_limit::RateLimit;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::Timestamp;
 use crate::domain::workset::WorkSet;
@@ -156,13 +157,17 @@ impl Engine {
             Contact::Compacted => {}
             Contact::Prompted { takes } => self.prompted(takes, now),
             Contact::Stopped { takes, first, background } => self.stopped(takes, first, background, now),
-            Contact::Failed { why, rate_limited, jitter } => {
+            Contact::Failed { why, jitter } => {
                 self.unprepare(now);
                 self.begin_unannounced(now);
                 self.end_turn(&TurnOutcome::Failed(why), jitter, now);
-                if rate_limited {
-                    self.rate_limited(now + self.policy.session.rate_limit_wait, now);
-                }
+            }
+            Contact::Limited { why, wait } => {
+                self.unprepare(now);
+                self.begin_unannounced(now);
+                let first = self.policy.session.rate_limit_wait.to_std().unwrap_or_default();
+                let limit = RateLimit { wait: wait.unwrap_or(first), named: wait.is_some() };
+                self.end_turn(&TurnOutcome::Limited { why, limit }, 0, now);
             }
             Contact::Interrupted => self.end_turn(&TurnOutcome::Interrupted, 0, now),
             Contact::Active { own } => {

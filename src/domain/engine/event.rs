@@ -14,6 +14,7 @@ use crate::domain::finding::Finding;
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
+use crate::domain::rate_limit::RateLimit;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 
 /// Who made a change, as far as yoi can tell.
@@ -76,8 +77,6 @@ pub struct EndedTurn {
     pub at: Timestamp,
     /// How.
     pub outcome: TurnOutcome,
-    /// It reported a rate limit; not before this time.
-    pub rate_limited_until: Option<Timestamp>,
     /// As in [`Event::TurnEnded`].
     pub jitter: u16,
 }
@@ -150,6 +149,13 @@ pub enum TurnOutcome {
     Succeeded,
     /// Any other end; in words.
     Failed(String),
+    /// A rate limit ended it: nothing of what it was given was looked at, and the Orchestrator is not to blame.
+    Limited {
+        /// In words.
+        why: String,
+        /// As it was reported.
+        limit: RateLimit,
+    },
     /// Somebody interrupted it: neither a success nor a failure.
     Interrupted,
     /// The process could not be started at all.

@@ -3,6 +3,8 @@
 //!
 //! Must not know: what follows from a contact (that is `contacts`), hooks, connections.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::event::KickId;
@@ -76,10 +78,15 @@ pub enum Contact {
     Failed {
         /// In words.
         why: String,
-        /// By a rate limit.
-        rate_limited: bool,
         /// Between 0 and 1 (per mille), drawn by the host.
         jitter: u16,
+    },
+    /// A rate limit has ended a turn.
+    Limited {
+        /// In words.
+        why: String,
+        /// How long it holds, where somebody says so.
+        wait: Option<Duration>,
     },
     /// Somebody interrupted its turn.
     Interrupted,

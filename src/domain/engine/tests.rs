@@ -8,6 +8,7 @@ mod diligent;
 mod files;
 mod host;
 mod kicks;
+mod limits;
 mod operation;
 mod orders;
 mod polite;

@@ -11,7 +11,7 @@ use crate::domain::attention::Item;
 use crate::domain::classify::{Class, clock};
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::gates::human;
-use crate::domain::kick::{Boundary, Decision, Presence};
+use crate::domain::kick::{Boundary, Decision, PATIENCE, Presence};
 use crate::domain::ticket::{TicketId, Timestamp};
 
 /// Where the Orchestrator's Pod stands.
@@ -195,7 +195,10 @@ impl Engine {
         let failures = self.ledger.saved.failures;
         self.orchestrator = Orchestrator::Idle { since: now };
         self.timers.turn_ended(now);
-        let failed = self.count_failure(outcome, jitter, now);
+        if turn.progress {
+            self.ledger.forget_limits();
+        }
+        let failed = self.count_failure(outcome, jitter, now, now);
         let delivered = outcome.delivered();
         if delivered && failed.is_none() {
             self.note_shown_gated(&turn);
@@ -204,13 +207,13 @@ impl Engine {
             // As long as the Orchestrator gets somewhere, it is asked for the next step.
             self.all_unseen();
         } else if delivered && !turn.adopted && turn.kick.is_some() {
-            self.without_progress(&turn, failed.is_none(), now);
+            self.without_progress(&turn, outcome, now);
         }
         // A turn that a person began is nobody's business, unless it says how well the agent is.
         if turn.kick.is_some() || failed.is_some() || failures > 0 {
             self.record_end(&turn, failed.as_deref(), delivered, now);
         }
-        self.alert_if_given_up(failed.is_some(), &turn.handed, now);
+        self.alert_if_given_up(failures, &turn.handed, now);
         self.save_ledger();
         if let Some(session) = self.next_session.take() {
             return self.begin_session(session, now);
@@ -221,22 +224,21 @@ impl Engine {
     /// A turn that ended while no daemon was running is judged by how it ended; what it was given, and whether it got
     /// anything further, is not known any more.
     pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
-        let failed = self.count_failure(&turn.outcome, turn.jitter, now);
+        let failures = self.ledger.saved.failures;
+        // A clock that was set back since must not make the wait longer.
+        let failed = self.count_failure(&turn.outcome, turn.jitter, turn.at.min(now), now);
         let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
         let delivered = turn.outcome.delivered();
         let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed,
             "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless,
             "while": "the daemon was not running"});
         self.record(RecordKind::TurnEnded, None, data, now);
-        if let Some(until) = turn.rate_limited_until {
-            self.rate_limited(until, now);
-        }
-        self.alert_if_given_up(failed.is_some(), &[], now);
+        self.alert_if_given_up(failures, &[], now);
         self.save_ledger();
     }
 
-    /// Why it failed, if it did.
-    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, now: Timestamp) -> Option<String> {
+    /// Why it came to nothing, if it did.
+    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, at: Timestamp, now: Timestamp) -> Option<String> {
         match outcome {
             TurnOutcome::Succeeded | TurnOutcome::Unknown => {
                 self.ledger.succeeded_turn();
@@ -247,6 +249,13 @@ impl Engine {
                 self.ledger.failed_turn(now, f64::from(jitter) / 1000.0);
                 Some(why.clone())
             }
+            TurnOutcome::Limited { why, limit } => {
+                let until = self.ledger.limited_turn(at, *limit, self.policy.session.rate_limits);
+                let times = self.ledger.saved.rate_limits;
+                let data = json!({"what": "rate limited", "until": clock(until), "in_a_row": times});
+                self.record(RecordKind::Inbox, None, data, now);
+                Some(why.clone())
+            }
             TurnOutcome::NoRoom(why) => {
                 self.ledger.no_room(now, f64::from(jitter) / 1000.0);
                 Some(why.clone())
@@ -254,10 +263,21 @@ impl Engine {
         }
     }
 
-    fn alert_if_given_up(&mut self, failed: bool, handed: &[Item], now: Timestamp) {
-        if failed && self.ledger.just_gave_up() {
-            let what = "three turns in a row failed: only `yoi kick`, a panel or a restart kicks now";
-            self.alert(what, handed, now);
+    /// `before`: how many had failed in a row.
+    fn alert_if_given_up(&mut self, before: u32, handed: &[Item], now: Timestamp) {
+        if before < PATIENCE && self.ledger.just_gave_up() {
+            let what = format!("{}: only `yoi kick`, a panel or a restart kicks now", self.given_up_in_words());
+            self.alert(&what, handed, now);
+        }
+    }
+
+    /// Why row 4 (c) holds.
+    pub(super) fn given_up_in_words(&self) -> String {
+        let most = self.policy.session.rate_limits;
+        if self.ledger.saved.rate_limits >= most {
+            format!("{most} turns in a row ended in a rate limit")
+        } else {
+            "three turns in a row failed".into()
         }
     }
 
@@ -269,16 +289,23 @@ impl Engine {
         self.record(RecordKind::TurnEnded, None, data, now);
     }
 
-    fn without_progress(&mut self, turn: &Turn, may_be_seen: bool, now: Timestamp) {
+    fn without_progress(&mut self, turn: &Turn, outcome: &TurnOutcome, now: Timestamp) {
+        let limited = matches!(outcome, TurnOutcome::Limited { .. });
+        let may_be_seen = !limited && !matches!(outcome, TurnOutcome::Failed(_));
         let max = self.policy.kick.max_per_hour;
         let braked = self.ledger.brake_until(max, now).is_some();
-        self.ledger.fruitless_turn(now);
+        if limited {
+            // It never came to look: the last brake counts it, and nothing else.
+            self.ledger.fruitless_kick(now);
+        } else {
+            self.ledger.fruitless_turn(now);
+        }
         if may_be_seen && !turn.shaken {
             let seen = turn.handed.iter().map(|item| &item.id).filter(|id| !turn.changed.contains(*id));
             let seen: Vec<_> = seen.cloned().collect();
             self.now_seen(seen, now);
         }
-        if self.ledger.just_ignored() {
+        if !limited && self.ledger.just_ignored() {
             self.alert(
                 "three kicks in a row led to nothing: only `yoi kick`, a panel or a restart kicks now",
                 &turn.handed,
@@ -306,7 +333,7 @@ impl Engine {
     }
 
     pub(super) fn rate_limited(&mut self, until: Timestamp, now: Timestamp) {
-        self.ledger.saved.rate_limited_until = Some(until).max(self.ledger.saved.rate_limited_until);
+        self.ledger.wait_for_limit(until);
         self.record(RecordKind::Inbox, None, json!({"what": "rate limited", "until": clock(until)}), now);
         self.save_ledger();
     }

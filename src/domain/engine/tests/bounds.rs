@@ -10,7 +10,7 @@ use crate::domain::policy::{KickPolicy, Policy};
 use crate::domain::sample::{accepted, at, id, queued, ticket};
 use crate::domain::ticket::State;
 
-fn host(names: &[&str]) -> Host {
+pub(super) fn host(names: &[&str]) -> Host {
     let mut host = Host::new(Policy::default(), []);
     host.run(1);
     for name in names {
@@ -20,7 +20,7 @@ fn host(names: &[&str]) -> Host {
     host
 }
 
-fn alerts(host: &Host) -> Vec<String> {
+pub(super) fn alerts(host: &Host) -> Vec<String> {
     let alerts = host.records.iter().filter(|r| r.kind == RecordKind::Alert);
     alerts.map(|r| r.data["what"].as_str().unwrap().to_owned()).collect()
 }

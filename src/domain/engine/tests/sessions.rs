@@ -258,29 +258,6 @@ fn a_stop_told_twice_judges_one_turn() {
 }
 
 #[test]
-fn failures_back_off_and_a_rate_limit_is_waited_for() {
-    let failed = |rate_limited| Contact::Failed { why: "the API".into(), rate_limited, jitter: 0 };
-    let mut host = host(Policy::default(), [ticket("a", State::Ready)]);
-    contact(&mut host, START);
-    contact(&mut host, PROMPT);
-    host.queue("a");
-    contact(&mut host, failed(false));
-    assert_eq!(host.decisions(0).last().unwrap(), "backing_off");
-    assert_eq!(contact(&mut host, PROMPT), "", "not before the wait is over");
-    contact(&mut host, Contact::Interrupted);
-    assert_eq!(host.saved.failures, 1, "an interruption is neither a failure nor a success");
-    host.run(10);
-    assert!(pending(&host), "the end of the wait is a boundary");
-    assert_eq!(contact(&mut host, PROMPT), "a");
-    contact(&mut host, failed(true));
-    assert_eq!(host.saved.failures, 2);
-    host.run(14 * 60);
-    assert!(!pending(&host));
-    host.run(2 * 60);
-    assert!(pending(&host));
-}
-
-#[test]
 fn a_second_session_is_refused_and_named_and_the_next_may_come_when_the_first_is_gone() {
     let mut host = host(Policy::default(), [queued("a")]);
     contact(&mut host, START);

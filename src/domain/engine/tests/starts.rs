@@ -1,5 +1,7 @@
 //! What a daemon finds at its start (DESIGN.md 2.4, 5): entries nobody watched, waits that go on, a turn still running.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
 
 use super::super::{
@@ -12,6 +14,7 @@ use crate::domain::facts::{Dirty, ProcessIdentity};
 use crate::domain::kick::{Boundary, Presence};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
+use crate::domain::rate_limit::RateLimit;
 use crate::domain::sample::{accepted, at, id, pod, queued, sealed, ticket, with};
 use crate::domain::ticket::{State, Ticket};
 
@@ -222,14 +225,7 @@ fn without_an_orchestrator_nothing_is_kicked_and_it_says_why() {
 
 #[test]
 fn a_turn_that_ended_meanwhile_is_judged_by_how_it_ended() {
-    let turn = |outcome, rate_limited_until| EndedTurn {
-        kick: KickId("old-7".into()),
-        since: at(-120),
-        at: at(-60),
-        outcome,
-        rate_limited_until,
-        jitter: 0,
-    };
+    let turn = |outcome| EndedTurn { kick: KickId("old-7".into()), since: at(-120), at: at(-60), outcome, jitter: 0 };
     let start = |turn: EndedTurn| {
         let ledger = SavedLedger { failures: 2, ..SavedLedger::default() };
         let start = Start { ledger, ended_turns: vec![turn], ..start_with(None) };
@@ -244,10 +240,15 @@ fn a_turn_that_ended_meanwhile_is_judged_by_how_it_ended() {
         ((standing.failures, standing.fruitless), alerts, kicks, engine.work_set().session.clone())
     };
     let new = || "new".to_owned();
-    assert_eq!(start(turn(TurnOutcome::Succeeded, None)), ((0, 0), 0, 1, new()));
-    assert_eq!(start(turn(TurnOutcome::Unknown, None)), ((0, 0), 0, 1, new()));
+    assert_eq!(start(turn(TurnOutcome::Succeeded)), ((0, 0), 0, 1, new()));
+    assert_eq!(start(turn(TurnOutcome::Unknown)), ((0, 0), 0, 1, new()));
     // A start is an explicit boundary: it kicks in spite of failures, and not in spite of a rate limit.
-    assert_eq!(start(turn(TurnOutcome::Failed("exit 1".into()), None)), ((3, 0), 1, 1, new()));
-    assert_eq!(start(turn(TurnOutcome::Failed("exit 75".into()), Some(at(60)))), ((3, 0), 1, 0, new()));
-    assert_eq!(start(turn(TurnOutcome::NotDelivered("no".into()), None)), ((3, 0), 1, 1, new()));
+    assert_eq!(start(turn(TurnOutcome::Failed("exit 1".into()))), ((3, 0), 1, 1, new()));
+    // It ended a minute ago, and is waited for from then on.
+    for (wait, kicks) in [(120, 0), (30, 1)] {
+        let limit = RateLimit { wait: Duration::from_secs(wait), named: true };
+        let limited = TurnOutcome::Limited { why: "exit 75".into(), limit };
+        assert_eq!(start(turn(limited)), ((2, 0), 0, kicks, new()));
+    }
+    assert_eq!(start(turn(TurnOutcome::NotDelivered("no".into()))), ((3, 0), 1, 1, new()));
 }

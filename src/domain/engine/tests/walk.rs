@@ -18,14 +18,15 @@ use acts::Act::{self, *};
 use search::{World, check};
 
 use super::super::Reach;
-use crate::domain::policy::{Capacity, KickPolicy, Policy};
+use crate::domain::policy::{Capacity, KickPolicy, Policy, SessionPolicy};
 use crate::domain::sample::{accepted, queued, ticket};
 use crate::domain::ticket::{State, Ticket};
 
 /// Bounds as small as they may be, so that each is reached within few acts.
 fn policy(capacity: Option<usize>, max_items: usize) -> Policy {
     let kick = KickPolicy { max_attempts: 1, max_items, max_per_hour: 1000, reoffer_idle: None };
-    Policy { kick, capacity: Capacity { max_inprogress: capacity }, ..Policy::default() }
+    let session = SessionPolicy { rate_limits: 3, ..SessionPolicy::default() };
+    Policy { kick, session, capacity: Capacity { max_inprogress: capacity }, ..Policy::default() }
 }
 
 /// Each of these acts, on each ticket.

@@ -1,5 +1,7 @@
 //! What may happen in a walk, and doing it.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
 
 use super::super::super::{Actor, Event, Orders, TurnOutcome};
@@ -7,6 +9,7 @@ use super::super::host::Host;
 use super::attached;
 use crate::domain::facts::PodId;
 use crate::domain::kick::Boundary;
+use crate::domain::rate_limit;
 use crate::domain::sample::id;
 use crate::domain::ticket::State;
 use crate::domain::workset::WaitKind;
@@ -206,8 +209,8 @@ pub(super) fn act(host: &mut Host, act: Act) -> bool {
         FailTurn => host.finish_turn(TurnOutcome::Failed("exit 1".into())),
         NotDelivered => host.finish_turn(TurnOutcome::NotDelivered("no such program".into())),
         RateLimit => {
-            host.tell(Event::RateLimited(host.now + TimeDelta::minutes(30)));
-            host.finish_turn(TurnOutcome::Failed("exit 75".into()));
+            let limit = rate_limit::RateLimit { wait: Duration::from_mins(30), named: false };
+            host.finish_turn(TurnOutcome::Limited { why: "exit 75".into(), limit });
         }
         PodEnds(n) | WorkerCloses(n) => end_pod(host, n, matches!(act, WorkerCloses(_))),
         Starts | Resumes | Prompt | Stop | StopAgain | StopFails | Interrupt | Leaves | WakeRuns | WakeFails => {

@@ -15,7 +15,7 @@ fn contact(act: Act) -> Option<Contact> {
         Act::Stop => Contact::Stopped { takes: true, first: true, background: false },
         // With `stop_hook_active`: it was made to go on, and is let go now.
         Act::StopAgain => Contact::Stopped { takes: false, first: false, background: false },
-        Act::StopFails => Contact::Failed { why: "the API".into(), rate_limited: false, jitter: 0 },
+        Act::StopFails => Contact::Failed { why: "the API".into(), jitter: 0 },
         Act::Interrupt => Contact::Interrupted,
         Act::Leaves => Contact::Ended,
         _ => return None,

@@ -112,6 +112,7 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
     key.0.push(hasty);
     // From the fourth on, one more is no other state.
     key.number(saved.failures.min(4) as usize);
+    key.number(saved.rate_limits as usize);
     key.number(saved.fruitless.min(4) as usize);
     let braking = engine.policy.kick.max_per_hour < 100;
     key.number(if braking { saved.fruitless_at.len() } else { 0 });

@@ -87,7 +87,7 @@ impl Ghost {
         let standing = host.engine.summary(host.now).standing;
         let alerts = |text: &str| host.records.iter().filter(|record| says(record, text)).count();
         let bounds = [
-            ("three turns in a row failed", standing.failures >= PATIENCE),
+            ("turns in a row", standing.failures >= PATIENCE),
             ("three kicks in a row led to nothing", standing.fruitless >= PATIENCE),
             ("fruitless kicks within an hour", standing.brake_until.is_some()),
             (
