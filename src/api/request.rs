@@ -164,6 +164,22 @@ pub enum Request {
 }
 
 impl Request {
+    /// Whether it only asks: it may be asked again when its answer got lost, and does no harm if it is carried out after
+    /// whoever sent it has given up.
+    pub fn only_asks(&self) -> bool {
+        matches!(
+            self,
+            Request::List(_)
+                | Request::Show { .. }
+                | Request::Why { .. }
+                | Request::Status
+                | Request::WorkSet
+                | Request::Pods
+                | Request::Doctor { fix: false, .. }
+                | Request::Kick { dry_run: true, .. }
+        )
+    }
+
     /// The id of the ticket that it is about, as given.
     pub fn ticket(&self) -> Option<&str> {
         match self {
