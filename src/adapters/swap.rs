@@ -68,9 +68,12 @@ pub fn edit<R>(
 ) -> Result<Swapped, SwapError<R>> {
     let path = journal.file.clone();
     let folder = folder(&path)?;
+    // Half a text that somebody is just writing in place is not edited; nobody else's edits in the folder wait for that.
+    let settled = || settled(&path, files::read, |text| journal.is_ours(text));
+    let before = settled()?;
     let _lock = lock_directory(folder, patience)?;
-    // Half a text that somebody is just writing in place is not edited.
-    let text = settled(&path, files::read, |text| journal.is_ours(text))?;
+    let now = files::read(&path)?;
+    let text = if now == before { now } else { settled()? };
     journal.meet(&text, None);
     let mut exchange = Exchange::begin(text);
     let mut place = Place::new(&path, folder, own, journal);

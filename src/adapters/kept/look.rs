@@ -16,7 +16,7 @@ use crate::text::merge::is_whole;
 
 /// Who saves in place writes one piece after the other without a rest: nobody has written for this long, and the text can
 /// be read as a ticket, then it is all there.
-const REST: Duration = Duration::from_millis(10);
+pub(super) const REST: Duration = Duration::from_millis(10);
 /// A text that cannot be read, or that somebody has open and has written to lately, is waited for so long: perhaps it is
 /// half written.
 const PATIENCE: Duration = Duration::from_millis(300);

@@ -16,6 +16,7 @@ use chrono::TimeDelta;
 use super::super::files::{self, Text};
 use super::super::swap;
 use super::lines::Line;
+use super::look::REST;
 use super::openness::Openness;
 use super::{CONFLICT, Entry, Journal, Look};
 use crate::domain::ticket::Digest;
@@ -217,7 +218,8 @@ impl Journal {
         reviewed: &mut Reviewed,
     ) -> io::Result<()> {
         let quiet = look.quiet_for();
-        if !looking.last && quiet < QUIET && (quiet < QUIET_AND_CLOSED || looking.is_open(path)) {
+        let not_yet = if looking.last { REST } else { QUIET_AND_CLOSED };
+        if quiet < QUIET && (quiet < not_yet || looking.is_open(path)) {
             reviewed.again(QUIET_AND_CLOSED);
             return Ok(());
         }
