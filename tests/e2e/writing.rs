@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
@@ -71,7 +72,8 @@ impl Editors<'_> {
         let mut n = 0;
         while !self.over.load(Ordering::Acquire) {
             if n >= self.asked.load(Ordering::Acquire) {
-                thread::yield_now();
+                // Not spinning: the processes that edit need the processors.
+                thread::sleep(Duration::from_micros(200));
                 continue;
             }
             let turn = self.turn.lock().unwrap();
