@@ -10,10 +10,14 @@ use crate::daemon::Host;
 use crate::domain::engine::may_pause;
 use crate::domain::ticket::Ticket;
 
+/// What a pause means.
+pub(super) const PAUSE: &str =
+    "no kicks until `yoi resume`; a running turn goes on, and tickets can be edited, moved and accepted";
+
 /// The longest reason that is kept.
 const LONGEST_REASON: usize = 280;
 
-/// Holds all kicks and starts.
+/// Holds all kicks.
 pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result<Value, Failure> {
     may_pause(&actor(host, caller))?;
     let reason = reason.filter(|reason| !reason.trim().is_empty());
@@ -23,7 +27,7 @@ pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result
     let by = name(host, caller);
     host.pause(&by, reason);
     kept(host)?;
-    done("paused: no kicks and no starts until `yoi resume`; a running turn goes on")
+    done(format!("paused: {PAUSE}"))
 }
 
 /// Lets them go on.
@@ -32,7 +36,7 @@ pub fn resume(host: &mut Host, caller: &Caller) -> Result<Value, Failure> {
     let by = name(host, caller);
     let was = host.resume(&by);
     kept(host)?;
-    done(if was { "resumed: kicks and starts go on" } else { "nothing was paused" })
+    done(if was { "resumed: kicks go on" } else { "nothing was paused" })
 }
 
 /// Reads the configuration again.

@@ -14,7 +14,7 @@ const MORE: &str = "\
 A running turn goes on. The pause outlives the daemon, and `yoi status`, `why`
 and `work-set` show it. Tickets can be edited, moved and accepted meanwhile.";
 
-/// Hold all kicks and starts
+/// Hold all kicks
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub struct PauseArguments {
@@ -28,7 +28,7 @@ pub struct PauseArguments {
     json: bool,
 }
 
-/// Let kicks and starts go on
+/// Let kicks go on
 #[derive(Args)]
 pub struct ResumeArguments {
     #[command(flatten)]
