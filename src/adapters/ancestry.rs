@@ -1,4 +1,5 @@
-//! Which agent this process runs under: the nearest ancestor that is not a shell (DESIGN.md 5.1).
+//! Which agent this process runs under: the nearest ancestor that is not a shell, nor a program that only runs another
+//! (DESIGN.md 5.1).
 //!
 //! Must not know: what an agent is asked, or told.
 
@@ -6,28 +7,46 @@ use std::fs;
 
 /// Names of shells, as the kernel shows them.
 const SHELLS: [&str; 12] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "csh", "tcsh", "nu"];
+/// Names of programs that run another one and are gone with it: a session lives no longer in them than in a shell.
+const WRAPPERS: [&str; 9] = ["timeout", "env", "nice", "nohup", "setsid", "stdbuf", "sudo", "doas", "flock"];
 /// How far up it is looked.
 const HIGHEST: usize = 32;
 
-/// The agent's process; None where nothing but shells is found.
-pub fn agent_process() -> Option<u32> {
-    let mut pid = parent_and_name(std::process::id())?.0;
-    for _ in 0..HIGHEST {
-        if pid <= 1 {
-            return None;
-        }
-        let (parent, name) = parent_and_name(pid)?;
-        if !is_shell(&name) {
-            return Some(pid);
-        }
-        pid = parent;
-    }
-    None
+/// What a process runs under.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ancestry {
+    /// The agent's process; None where nothing but shells is found.
+    pub agent: Option<u32>,
+    /// What runs there, by name.
+    pub program: Option<String>,
+    /// All that were looked at, the nearest first.
+    pub pids: Vec<u32>,
 }
 
-fn is_shell(name: &str) -> bool {
+/// The agent's process; None where nothing but shells is found.
+pub fn agent_process() -> Option<u32> {
+    of(None).agent
+}
+
+/// What this process runs under; or what is known of a process that is given as the agent's.
+pub fn of(given: Option<u32>) -> Ancestry {
+    let mut found = Ancestry::default();
+    let mut next = given.or_else(|| Some(parent_and_name(std::process::id())?.0));
+    for _ in 0..HIGHEST {
+        let Some(pid) = next.filter(|pid| *pid > 1) else { break };
+        let Some((parent, name)) = parent_and_name(pid) else { break };
+        found.pids.push(pid);
+        if found.agent.is_none() && (given.is_some() || !is_passed_over(&name)) {
+            (found.agent, found.program) = (Some(pid), Some(name));
+        }
+        next = Some(parent);
+    }
+    found
+}
+
+fn is_passed_over(name: &str) -> bool {
     // A login shell has a dash before its name.
-    SHELLS.contains(&name.strip_prefix('-').unwrap_or(name))
+    SHELLS.contains(&name.strip_prefix('-').unwrap_or(name)) || WRAPPERS.contains(&name)
 }
 
 /// A process's parent, and its name.
@@ -58,10 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn shells_are_passed_over() {
-        for (name, expected) in [("bash", true), ("-zsh", true), ("sh", true), ("node", false), ("bashful", false)] {
-            assert_eq!(is_shell(name), expected, "{name}");
+    fn shells_and_what_only_runs_another_are_passed_over() {
+        let passed = ["bash", "-zsh", "sh", "timeout", "env"];
+        for name in passed.into_iter().chain(["node", "bashful", "python3"]) {
+            assert_eq!(is_passed_over(name), passed.contains(&name), "{name}");
         }
-        assert!(agent_process().is_some_and(|pid| pid > 1));
+        let found = of(None);
+        assert!(found.agent.is_some_and(|pid| pid > 1 && found.pids.contains(&pid)), "{found:?}");
+        let own = std::process::id();
+        assert_eq!((of(Some(own)).agent, of(Some(own)).pids.first()), (Some(own), Some(&own)));
     }
 }

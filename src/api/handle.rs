@@ -117,8 +117,8 @@ fn why(id: &str, host: &Host) -> Result<Value, Failure> {
     let now = host.now();
     let mut because = explain(host.engine(), &host.engine().row(ticket, now), now);
     if matches!(ticket.state, Some(State::Queued | State::Inprogress)) {
-        because.extend(host.paused().map(|paused| format!("All kicks and starts are {paused}: `yoi resume` goes on.")));
-        because.extend(report::failed_turn(host).map(|what| format!("{what}.")));
+        because.extend(host.paused().map(|paused| format!("All kicks are {paused}: `yoi resume` goes on.")));
+        because.extend(report::last_turn(host).map(|what| format!("{what}.")));
     }
     because.extend(host.obstruction().map(|o| format!("{}: ticket files are not written meanwhile.", o.what)));
     value(&WhyView { version: VERSION, daemon: host.resident(), ticket: view_of(host, ticket), because })

@@ -57,7 +57,7 @@ pub fn hook(host: &mut Host, request: HookRequest) -> Result<Value, Failure> {
 }
 
 fn done(what: impl Into<String>) -> Result<Value, Failure> {
-    value(&HookView { version: VERSION, done: what.into(), counted: true, list: None, kick: None })
+    value(&HookView { version: VERSION, done: what.into(), counted: true, list: None, kick: None, ignored: None })
 }
 
 /// An agent's own hook in a session that was started as a Pod.

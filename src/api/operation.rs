@@ -10,10 +10,14 @@ use crate::daemon::Host;
 use crate::domain::engine::may_pause;
 use crate::domain::ticket::Ticket;
 
+/// What a pause means.
+pub(super) const PAUSE: &str =
+    "no kicks until `yoi resume`; a running turn goes on, and tickets can be edited, moved and accepted";
+
 /// The longest reason that is kept.
 const LONGEST_REASON: usize = 280;
 
-/// Holds all kicks and starts.
+/// Holds all kicks.
 pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result<Value, Failure> {
     may_pause(&actor(host, caller))?;
     let reason = reason.filter(|reason| !reason.trim().is_empty());
@@ -22,8 +26,8 @@ pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result
     }
     let by = name(host, caller);
     host.pause(&by, reason);
-    kept(host, "kicks and starts are held from now on, but a restart of the daemon would let them go on")?;
-    done("paused: no kicks and no starts until `yoi resume`; a running turn goes on")
+    kept(host, "kicks are held from now on, but a restart of the daemon would let them go on")?;
+    done(format!("paused: {PAUSE}"))
 }
 
 /// Lets them go on.
@@ -31,8 +35,8 @@ pub fn resume(host: &mut Host, caller: &Caller) -> Result<Value, Failure> {
     may_pause(&actor(host, caller))?;
     let by = name(host, caller);
     let was = host.resume(&by);
-    kept(host, "kicks and starts go on from now on, but a restart of the daemon would hold them again")?;
-    done(if was { "resumed: kicks and starts go on" } else { "nothing was paused" })
+    kept(host, "kicks go on from now on, but a restart of the daemon would hold them again")?;
+    done(if was { "resumed: kicks go on" } else { "nothing was paused" })
 }
 
 /// Reads the configuration again.

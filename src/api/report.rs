@@ -14,8 +14,9 @@ use super::view::{
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
+use crate::domain::concern;
 use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, may_kick};
-use crate::domain::explain::last;
+use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
 use crate::domain::remarks::remarks;
@@ -46,11 +47,11 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     }
     let mut obstacles = host.settings().obstacles.clone();
     obstacles.extend(host.settings_trouble().map(|why| format!("{why} (the last good settings stay in force)")));
-    obstacles.extend(host.paused().map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
+    obstacles.extend(host.paused().map(|paused| format!("{paused}: {}", super::operation::PAUSE)));
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(super::connections::obstacle(host));
-    obstacles.extend(failed_turn(host));
+    obstacles.extend(last_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
     obstacles.extend(pause_not_kept(host).map(str::to_owned));
     obstacles.extend(host.registers_trouble().map(str::to_owned));
@@ -79,7 +80,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
         session: host.resident().then(|| summary.session.to_owned()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
-        last_decision: summary.last_decision.map(last),
+        last_decision: summary.last_decision.map(explain::last),
         timers: if host.resident() { engine.timers().into_iter().map(present::timer).collect() } else { Vec::new() },
         kicks_sent: summary.kicks_sent,
         kicks_saved: summary.kicks_saved,
@@ -99,14 +100,19 @@ fn pause_not_kept(host: &Host) -> Option<&'static str> {
     }
 }
 
-/// The newest alerts and inbox entries.
+/// The newest alerts and inbox entries that still hold.
 fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
+    let (engine, now) = (host.engine(), host.now());
+    let session = engine.summary(now).live;
+    let settings = host.settings_trouble().is_some();
+    let mut current = concern::current(&host.ledger(), session, settings, engine.policy().kick.max_per_hour, now);
     let mut found: Vec<_> = host
         .history()
         .records(&Query { newest: Some(LOOKED_AT), ..Query::default() })?
         .into_iter()
         .rev()
         .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
+        .filter(|stored| concern::still_holds(&stored.record.data, &mut current))
         .take(SHOWN)
         .map(present::event)
         .collect();
@@ -114,15 +120,14 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
     Ok(found)
 }
 
-/// What became of the Orchestrator's last turn, if it failed: a command that cannot be started, or ends with an error,
-/// is why nothing moves.
-pub(super) fn failed_turn(host: &Host) -> Option<String> {
+/// What became of the Orchestrator's last turn, if it failed or was limited: a command that cannot be started, or ends
+/// with an error, is why nothing moves.
+pub(super) fn last_turn(host: &Host) -> Option<String> {
     let stored = host.history().records(&Query { newest: Some(RECENT), ..Query::default() }).unwrap_or_default();
     // On a full disk the newest ones are still waiting to be written.
     let recent = stored.into_iter().map(|stored| stored.record).chain(host.history().waiting().cloned());
     let turn = recent.filter(|record| record.kind == RecordKind::TurnEnded).last()?;
-    let failed = turn.data.get("failed")?.as_str()?;
-    let at = clock(turn.at);
+    let last = concern::last_turn(&turn, &host.ledger(), host.now())?;
     let started = turn.data.get("delivered").and_then(Value::as_bool).unwrap_or(true);
     let look = match (host.engine().summary(host.now()).reach, started) {
         // A session's own screen shows what came of it.
@@ -130,7 +135,7 @@ pub(super) fn failed_turn(host: &Host) -> Option<String> {
         (_, true) => " (what it printed: `yoi logs --turn last`)",
         (_, false) => " (`yoi doctor` looks for its program)",
     };
-    Some(format!("The Orchestrator's last turn failed at {at}: {failed}{look}"))
+    Some(last.in_words(&clock(turn.at), look))
 }
 
 fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {

@@ -57,7 +57,7 @@ pub enum Request {
         #[serde(default)]
         caller: Caller,
     },
-    /// Hold all kicks and starts.
+    /// Hold all kicks.
     Pause {
         /// In the person's words.
         reason: Option<String>,
@@ -264,6 +264,10 @@ pub struct HookRequest {
     pub agent: Option<String>,
     /// Its process.
     pub pid: Option<u32>,
+    /// What runs there, by name.
+    pub program: Option<String>,
+    /// That process, and those that it comes from, the nearest first.
+    pub ancestors: Vec<u32>,
     /// With `rate-limited`, or a turn that failed by one, in seconds.
     pub retry_after: Option<u64>,
     /// The reporting session.

@@ -10,10 +10,13 @@ use super::request::{HookRequest, SessionRequest};
 use super::view::{DoneView, HookView, VERSION, value};
 use crate::daemon::{Host, Line};
 use crate::domain::classify::ORCHESTRATOR;
-use crate::domain::engine::{Actor, Admission, Contact, Reach, SessionReport, Way};
+use crate::domain::engine::{Actor, Admission, Contact, Reach, Registers, SessionReport, Way};
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::worklist;
 use crate::text::agent_hook::is_id;
+
+/// How many of the processes that a report comes from are looked at.
+const MOST_ANCESTORS: usize = 32;
 
 /// What an event's name says of the Orchestrator's own session; None where it is no such event.
 pub(super) fn contact(name: &str, request: &HookRequest) -> Option<Contact> {
@@ -45,16 +48,24 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
     let (of_agent, confirms) = (request.of_agent, request.confirms);
     let report = match report(host, name, request) {
         Ok(report) => report,
-        Err(_) if of_agent => return not_counted(),
+        Err(_) if of_agent => return not_counted(None),
         Err(failure) => return Err(failure),
     };
     match host.engine().admit(&report) {
         Admission::Known | Admission::New => {}
-        Admission::Refused(refusal) if !of_agent => return Err(refusal.into()),
-        Admission::Refused(_) | Admission::Stranger => {
+        // Whoever is not there has gone.
+        Admission::Unwatched(_) if contact == Contact::Ended => return not_counted(None),
+        Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) if !of_agent => {
+            return Err(refusal.into());
+        }
+        Admission::Elsewhere(refusal) => {
+            host.contact(report, contact);
+            return not_counted(Some(refusal.message));
+        }
+        Admission::Refused(_) | Admission::Unwatched(_) | Admission::Stranger => {
             // The engine says so once where a second one tries.
             host.contact(report, contact);
-            return not_counted();
+            return not_counted(None);
         }
     }
     let compacted = contact == Contact::Compacted;
@@ -72,6 +83,7 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
         counted: true,
         list,
         kick: kick.as_ref().map(worklist::json),
+        ignored: None,
     })
 }
 
@@ -81,9 +93,10 @@ pub(super) fn printed(host: &mut Host, kick: &str) -> Result<Value, Failure> {
     value(&DoneView { version: VERSION, done: "the list is handed over".into() })
 }
 
-fn not_counted() -> Result<Value, Failure> {
+/// `ignored`: it was the registered session's, and did not count all the same; why.
+fn not_counted(ignored: Option<String>) -> Result<Value, Failure> {
     let done = "this session is not the Orchestrator's: nothing was noted".into();
-    value(&HookView { version: VERSION, done, counted: false, list: None, kick: None })
+    value(&HookView { version: VERSION, done, counted: false, list: None, kick: None, ignored })
 }
 
 fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport, Failure> {
@@ -95,7 +108,11 @@ fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport
         ))
         .hint("for a role's Pod give --role ROLE --ticket ID --pid N"));
     }
-    let claims = !request.of_agent || request.role.as_deref() == Some(ORCHESTRATOR);
+    let registers = match (request.of_agent, request.role.as_deref() == Some(ORCHESTRATOR)) {
+        (false, _) => Registers::IfWatched,
+        (true, true) => Registers::Always,
+        (true, false) => Registers::Never,
+    };
     let process = match request.pid.map(|pid| host.ports().processes.identify(pid)) {
         Some(Err(error)) if !request.of_agent => {
             return Err(Failure::refused(format!("the process cannot be the session's: {error}")));
@@ -108,7 +125,17 @@ fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport
             .hint("give --session S, or set YOI_SESSION"));
     };
     check(&id)?;
-    Ok(SessionReport { id, way: Way::Attached, agent: request.agent, process, claims })
+    let above = request.ancestors.iter().take(MOST_ANCESTORS);
+    let above = above.filter_map(|pid| host.ports().processes.identify(*pid).ok()).collect();
+    Ok(SessionReport {
+        id,
+        way: Way::Attached,
+        agent: request.agent,
+        process,
+        program: request.program,
+        above,
+        registers,
+    })
 }
 
 fn check(id: &str) -> Result<(), Failure> {
@@ -123,7 +150,9 @@ pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, 
     let report = asked(host, request, Way::Attached)?;
     let id = report.id.clone();
     let done = match host.engine().admit(&report) {
-        Admission::Refused(refusal) => return Err(refusal.into()),
+        Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) => {
+            return Err(refusal.into());
+        }
         Admission::Known => format!("session `{id}` is the Orchestrator's already"),
         Admission::New | Admission::Stranger => {
             let resumed = host.engine().work_set().session == id;
@@ -156,5 +185,5 @@ fn asked(host: &Host, request: SessionRequest, way: Way) -> Result<SessionReport
         .map(|pid| host.ports().processes.identify(pid))
         .transpose()
         .map_err(|error| Failure::refused(format!("the process cannot be the session's: {error}")))?;
-    Ok(SessionReport { id, way, agent, process, claims: true })
+    Ok(SessionReport { id, way, agent, process, program: None, above: Vec::new(), registers: Registers::Always })
 }

@@ -314,6 +314,8 @@ pub struct HookView {
     pub list: Option<String>,
     /// The same for a program, where it is a kick's list.
     pub kick: Option<Value>,
+    /// Why a report of the registered session itself did not count.
+    pub ignored: Option<String>,
 }
 
 /// `yoi events`: one object a line.

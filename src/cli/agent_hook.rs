@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::context::Context;
 use super::hook::Arguments;
 use super::output;
-use crate::adapters::ancestry;
+use crate::adapters::ancestry::{self, Ancestry};
 use crate::adapters::environment::{agent_session, reports_as};
 use crate::api::request::{HookRequest, Request};
 use crate::api::view::HookView;
@@ -104,6 +104,9 @@ fn report(
     let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
     let request = request(&hook, arguments, (role, pod), app.now());
     let answer = call(&app, request)?;
+    if let Some(why) = &answer.ignored {
+        app.note_hook(why);
+    }
     let list = answer.list.as_deref().and_then(|list| hook.answer(list));
     Ok(list.map(|value| Answer { text: value.to_string(), kick: kick_of(&answer), app }))
 }
@@ -128,6 +131,7 @@ fn request(
     (role, pod): (Option<String>, Option<String>),
     now: Timestamp,
 ) -> HookRequest {
+    let Ancestry { agent, program, pids } = ancestry::of(arguments.pid);
     let mut request = HookRequest {
         event: event(&hook.moment).into(),
         // The hook's own JSON is about this very session; a variable may have been handed down from another one.
@@ -139,7 +143,9 @@ fn request(
         role: arguments.role.clone().or(role),
         pod,
         agent: Some(arguments.event.clone()),
-        pid: arguments.pid.or_else(ancestry::agent_process),
+        pid: arguments.pid.or(agent),
+        program,
+        ancestors: pids,
         of_agent: true,
         takes_list: hook.takes(),
         confirms: true,

@@ -16,7 +16,7 @@ and `work-set` show it. Tickets can be edited, moved and accepted meanwhile.
 Where the disk is full it holds as long as the daemon runs, and the command
 fails and says so.";
 
-/// Hold all kicks and starts
+/// Hold all kicks
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub struct PauseArguments {
@@ -30,7 +30,7 @@ pub struct PauseArguments {
     json: bool,
 }
 
-/// Let kicks and starts go on
+/// Let kicks go on
 #[derive(Args)]
 pub struct ResumeArguments {
     #[command(flatten)]

@@ -150,5 +150,6 @@ fn entry(event: &EventView) -> String {
         let names: Vec<_> = items.iter().filter_map(|item| item.as_str()).take(10).collect();
         format!(" ({})", names.join(", "))
     });
-    format!("{} {}{ticket}: {what}{}", event.at, event.kind, items.unwrap_or_default())
+    let to_do = event.data.get("do").and_then(|v| v.as_str()).map(|text| format!("; {text}")).unwrap_or_default();
+    format!("{} {}{ticket}: {what}{}{to_do}", event.at, event.kind, items.unwrap_or_default())
 }

@@ -26,7 +26,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     }
     let view: WorkSetView = output::view(answer)?;
     let mut lines = vec![format!("session {}", view.session)];
-    lines.extend(view.paused.map(|paused| format!("{paused}: no kicks and no starts until `yoi resume`")));
+    lines.extend(view.paused.map(|paused| format!("{paused}: no kicks until `yoi resume`")));
     section(
         &mut lines,
         "taken in",

@@ -5,8 +5,9 @@
 use serde_json::json;
 
 use super::{Command, Host, Message, Stop};
+use crate::domain::concern;
 use crate::domain::engine::{Event, Reach, Record, RecordKind, Reload};
-use crate::domain::ledger::Paused;
+use crate::domain::ledger::{Paused, SavedLedger};
 use crate::domain::policy::Policy;
 use crate::ports::Wake;
 
@@ -82,7 +83,8 @@ impl Host {
         if self.settings_trouble.as_ref() == Some(&what) {
             return;
         }
-        let data = json!({"what": format!("the configuration cannot be used, the daemon goes on with the last good one: {what}")});
+        let data = json!({"what": format!("the configuration cannot be used, the daemon goes on with the last good one: {what}"),
+            "about": concern::SETTINGS});
         let at = self.now();
         self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data });
         self.settings_trouble = Some(what);
@@ -98,7 +100,7 @@ impl Host {
         self.settings_trouble.as_deref()
     }
 
-    /// Holds all kicks and starts, with a daemon or for the next one.
+    /// Holds all kicks, with a daemon or for the next one.
     pub fn pause(&mut self, by: &str, reason: Option<String>) {
         let by = by.to_owned();
         if self.resident {
@@ -126,12 +128,14 @@ impl Host {
         was
     }
 
-    /// Whether all kicks and starts are held.
+    /// Whether all kicks are held.
     pub fn paused(&self) -> Option<Paused> {
-        if self.resident {
-            return self.engine.summary(self.now()).paused.cloned();
-        }
-        self.history.ledger().paused
+        self.ledger().paused
+    }
+
+    /// The counts and waits: the daemon's, or those that the last one left.
+    pub fn ledger(&self) -> SavedLedger {
+        if self.resident { self.engine.saved_ledger().clone() } else { self.history.ledger() }
     }
 
     /// Whether the next daemon would be paused, or not, as this one is now.
@@ -148,7 +152,7 @@ impl Host {
 
     fn keep_paused(&mut self, paused: Option<Paused>) {
         let now = self.now();
-        let ledger = crate::domain::ledger::SavedLedger { paused, ..self.history.ledger() };
+        let ledger = SavedLedger { paused, ..self.history.ledger() };
         self.history.save_ledger(ledger, now);
     }
 }

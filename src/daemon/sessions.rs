@@ -70,9 +70,12 @@ impl Host {
             // A second reader would take lines that the first one waits for.
             Admission::Known => {
                 let message = format!("session `{}` is registered already", report.id);
-                return Err(Refusal::new(message).hint("one reader a session; `yoi status` shows it"));
+                let hint = format!("one reader a session; `yoi hook gone --session {}` ends it", report.id);
+                return Err(Refusal::new(message).hint(hint));
             }
-            Admission::Refused(refusal) => return Err(refusal),
+            Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) => {
+                return Err(refusal);
+            }
             Admission::New | Admission::Stranger => {}
         }
         self.stream = Some((report.id.clone(), line));

@@ -156,6 +156,7 @@ pub fn reached(session: &Session, can_wake: bool) -> Vec<String> {
         let times = session.waking.failures;
         lines.push(format!("Waking it failed at {}: {why} ({times} in a row).", clock(*at)));
     }
+    lines.extend(session.ignored.iter().map(|(what, at)| format!("At {} {what}.", clock(*at))));
     lines
 }
 

@@ -72,7 +72,7 @@ pub enum Presence {
     Idle,
     /// A turn is running.
     Busy,
-    /// `yoi pause` holds all kicks and starts; since when and by whom, in words.
+    /// `yoi pause` holds all kicks; since when and by whom, in words.
     Paused(String),
 }
 

@@ -49,9 +49,12 @@ pub struct SavedLedger {
     pub fruitless: u32,
     /// When the fruitless turns of the last hour ended.
     pub fruitless_at: Vec<Timestamp>,
-    /// All kicks and starts are held, by whom and since when.
+    /// All kicks are held, by whom and since when.
     #[serde(default)]
     pub paused: Option<Paused>,
+    /// Another Orchestrator took the place of the former one then.
+    #[serde(default)]
+    pub anew_at: Option<Timestamp>,
 }
 
 /// `yoi pause`.
@@ -220,6 +223,13 @@ impl Ledger {
         self.saved.backing_off_until = None;
     }
 
+    /// Another Orchestrator begins: what the former one's turns came to is not its doing. A rate limit is the account's,
+    /// and holds; what bounds the kicks does too.
+    pub fn another_orchestrator(&mut self, now: Timestamp) {
+        self.succeeded_turn();
+        self.saved.anew_at = Some(now);
+    }
+
     /// When the hourly brake ends, if it holds: as soon as fewer than `max_per_hour` fruitless kicks lie within the
     /// last hour.
     pub fn brake_until(&self, max_per_hour: u32, now: Timestamp) -> Option<Timestamp> {
@@ -252,9 +262,14 @@ impl Ledger {
 
     /// A clock that jumped back by `by` must not make any wait longer.
     pub fn shift(&mut self, by: TimeDelta) {
-        let moved =
-            [&mut self.saved.rate_limited_until, &mut self.saved.backing_off_until, &mut self.panel_presented_at];
-        for at in moved.into_iter().flatten().chain(&mut self.saved.fruitless_at) {
+        let saved = &mut self.saved;
+        let moved = [
+            &mut saved.rate_limited_until,
+            &mut saved.backing_off_until,
+            &mut saved.anew_at,
+            &mut self.panel_presented_at,
+        ];
+        for at in moved.into_iter().flatten().chain(&mut saved.fruitless_at) {
             *at -= by;
         }
     }

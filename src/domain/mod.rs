@@ -6,6 +6,7 @@ pub mod accept;
 pub mod attention;
 pub mod backlog;
 pub mod classify;
+pub mod concern;
 pub mod differences;
 mod digest;
 pub mod doors;

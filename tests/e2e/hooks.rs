@@ -59,7 +59,7 @@ fn a_rate_limit_is_waited_for_and_an_interruption_is_no_failure() {
     let why = stage.done("why b").stdout;
     assert!(why.contains("row 4: backing_off (waiting until "), "{why}");
     let status = stage.done("status").stdout;
-    assert!(status.contains("rate limited"), "{status}");
+    assert!(status.contains("is rate limited until ") && !status.contains("turn failed"), "{status}");
 }
 
 #[test]
@@ -137,6 +137,42 @@ fn a_session_that_a_person_attached_counts_and_any_other_does_not() {
     stranger.rename("mine-2");
     assert_eq!(stranger.start("clear"), "context a");
     assert_eq!(stage.session(), "mine-2");
+}
+
+#[test]
+fn a_hook_counts_from_anywhere_below_its_session_and_from_elsewhere_it_is_told() {
+    let stage = stage("");
+    stage.ticket("a", "ready", "");
+    stage.start();
+    // The session lives in this very process, and its hook is called by another program in between.
+    let own = std::process::id();
+    let attached = stage.yoi(&format!("orchestrator attach --session cc-1 --pid {own}"));
+    assert_eq!(attached.code, 0, "{attached}");
+    let hook = |session: &str, event: &str| {
+        let mut command = stage.bench.program("find", "work");
+        command.args([".", "-maxdepth", "0", "-exec", env!("CARGO_BIN_EXE_yoi"), "hook", "claude-code", ";"]);
+        let input = json!({"hook_event_name": event, "session_id": session, "stop_hook_active": false}).to_string();
+        let answer = stage::hand_in(command, input.as_bytes());
+        assert_eq!(answer.code, 0, "{answer}");
+        stage::told(&answer.stdout)
+    };
+    hook("cc-1", "UserPromptSubmit");
+    assert_eq!(stage.json("status")["orchestrator"]["state"], "busy", "{}", stage.story());
+    assert_eq!(hook("cc-2", "Stop"), "", "another session below it is not it");
+    stage.done("move a queued");
+    assert_eq!(hook("cc-1", "Stop"), "block a");
+    // The session lives in another process: told to whoever looks.
+    stage.done("hook gone --session cc-1");
+    let agent = Agent::new(&stage, "cc-1");
+    agent.start("startup");
+    assert_eq!(hook("cc-1", "UserPromptSubmit"), "");
+    let sentence = "a report of session `cc-1` came from another process, pid ";
+    let log = stage.bench.read("work/.git/yoi/hooks.log");
+    assert!(log.contains(sentence) && log.contains(" (find), and was ignored"), "{log}");
+    for line in ["status", "why a"] {
+        let said = stage.done(line).stdout;
+        assert!(said.contains(sentence), "{said}");
+    }
 }
 
 #[test]

@@ -103,7 +103,9 @@ fn one_that_reports_a_rate_limit_by_its_exit_code_is_left_alone_until_then() {
     let event = stage.suppressed(mark, "panel_open", "backing_off");
     assert_eq!(event["data"]["row"], 4);
     let said = said(&stage);
-    assert!(said.contains("exit code 75 (rate limited)") && said.contains("INBOX: rate limited"), "{said}");
+    assert!(said.contains("is rate limited until ") && said.contains("exit code 75 (rate limited)"), "{said}");
+    assert!(said.contains("INBOX: rate limited until ") && said.contains("; nothing: it goes on by itself"), "{said}");
+    assert!(!said.contains("turn failed"), "{said}");
     // It outlives the daemon, and a person's word ends it.
     stage.stop();
     let mark = stage.mark();
@@ -123,8 +125,6 @@ fn one_that_prints_a_rate_limit_each_time_is_no_failure_and_bounded_by_the_brake
     stage.start();
     let end = nth_end(&stage, 1);
     assert_eq!((&end["failed"], &end["failures"]), (&"rate limited".into(), &0.into()), "whatever its exit code");
-    let said = said(&stage);
-    assert!(said.contains("INBOX: rate limited"), "{said}");
     // It did not come to look at the work: that is not taken for seen, and offered again by itself when the limit is over.
     assert_eq!(stage.nth_turn(4).items(), ["a"]);
     let end = nth_end(&stage, 4);

@@ -25,7 +25,7 @@ fn a_pause_holds_kicks_over_a_restart_and_is_shown_everywhere() {
     stage.start();
     stage.rest();
     insta::assert_snapshot!(stage.run(&["pause", "--reason", "lunch", "--by", "ana"]), @r"
-    paused: no kicks and no starts until `yoi resume`; a running turn goes on
+    paused: no kicks until `yoi resume`; a running turn goes on, and tickets can be edited, moved and accepted
     (exit 0)
     ");
     let mark = stage.mark();
@@ -52,6 +52,32 @@ fn a_pause_holds_kicks_over_a_restart_and_is_shown_everywhere() {
     nothing was paused
     (exit 0)
     ");
+}
+
+#[test]
+fn what_is_no_longer_true_needs_no_look() {
+    let stage = Stage::with("[kick]\nmax_items = 3\n");
+    stage.start();
+    stage.rest();
+    let bad = "stay in force";
+    let mended =
+        || until("good settings", BOUND, || (!obstacles(&stage).contains(bad)).then_some(()), || stage.story());
+    let entries = || stage.json("status")["attention"].to_string().matches("configuration cannot be used").count();
+    // The same fault, mended and made again, and another one.
+    settings(&stage, "max_items = 3", "max_items = true");
+    shows(&stage, bad);
+    settings(&stage, "max_items = true", "max_items = 3");
+    mended();
+    assert_eq!(entries(), 0);
+    settings(&stage, "max_items = 3", "max_items = true");
+    shows(&stage, bad);
+    settings(&stage, "max_items = true", "max_itms = 3");
+    shows(&stage, "max_itms");
+    let told = stage.events().iter().filter(|event| event["kind"] == "INBOX").count();
+    assert_eq!((told, entries()), (3, 1), "{}", stage.story());
+    settings(&stage, "max_itms = 3", "max_items = 3");
+    mended();
+    assert_eq!(entries(), 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::domain::classify::{Classified, classify};
 use crate::domain::facts::Facts;
 use crate::domain::gates::{Hold, holds};
 use crate::domain::kick::{Boundary, Standing};
-use crate::domain::ledger::Paused;
+use crate::domain::ledger::{Paused, SavedLedger};
 use crate::domain::policy::Policy;
 use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::domain::workset::{Note, WorkSet};
@@ -42,7 +42,7 @@ pub struct Summary<'a> {
     pub session: &'a str,
     /// What the rows of the decision go by.
     pub standing: Standing,
-    /// All kicks and starts are held.
+    /// All kicks are held.
     pub paused: Option<&'a Paused>,
     /// What was last decided.
     pub last_decision: Option<&'a LastDecision>,
@@ -101,6 +101,11 @@ impl Engine {
     /// The row of one ticket.
     pub fn row<'a>(&'a self, ticket: &'a Ticket, now: Timestamp) -> Row<'a> {
         row(ticket, self, now)
+    }
+
+    /// The counts and waits that outlive the daemon.
+    pub fn saved_ledger(&self) -> &SavedLedger {
+        &self.ledger.saved
     }
 
     /// The standing.

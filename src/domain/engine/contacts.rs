@@ -6,9 +6,10 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::pending::Answer;
-use super::session::{Contact, SavedSession, Session, SessionReport, SessionState, Way};
+use super::session::{Contact, Registers, SavedSession, Session, SessionReport, SessionState, Way};
 use super::{Actor, Effect, Engine, Orchestrator, Reach, RecordKind, Turn, TurnOutcome, may_kick};
 use crate::domain::classify::ORCHESTRATOR;
+use crate::domain::concern;
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::kick::Boundary;
 use crate::domain::rate_limit::RateLimit;
@@ -32,6 +33,10 @@ pub enum Admission {
     New,
     /// A session that is not, and may not become, the Orchestrator.
     Refused(Refusal),
+    /// In the name of a session that is not registered, and that nobody would notice the end of.
+    Unwatched(Refusal),
+    /// In the name of the registered session, by a process that has nothing to do with it.
+    Elsewhere(Refusal),
     /// Somebody else's: nobody said that it is the Orchestrator.
     Stranger,
 }
@@ -39,6 +44,15 @@ pub enum Admission {
 /// What is said where no session is registered.
 const NOBODY: &str = "no Orchestrator session is registered: start your agent with YOI_ROLE=orchestrator and yoi's hooks, \
                       or run `yoi orchestrator attach` in it";
+
+fn unwatched(id: &str) -> Refusal {
+    let message =
+        format!("session `{id}` is not registered, and nothing would tell when it ends, so nothing was noted");
+    Refusal::new(message).hint(format!(
+        "`yoi orchestrator watch --session {id}` registers it, `yoi orchestrator attach` does in an agent; or give --pid N, its \
+         process"
+    ))
+}
 
 impl Engine {
     /// What a report is taken for.
@@ -59,23 +73,45 @@ impl Engine {
                 let message = "a turn of the former [orchestrator] command is still running";
                 return Admission::Refused(Refusal::new(message).hint("register when it has ended"));
             }
-            return if report.claims { Admission::New } else { Admission::Stranger };
+            return match (report.registers, &report.process) {
+                (Registers::Never, _) => Admission::Stranger,
+                (Registers::IfWatched, None) => Admission::Unwatched(unwatched(&report.id)),
+                _ => Admission::New,
+            };
         };
         if live.is_process(report.process.as_ref()) {
             // The same process under another id is the same agent with a new conversation.
             return if live.id == report.id { Admission::Known } else { Admission::New };
         }
-        let elsewhere = live.process.is_some() && report.process.is_some();
-        if live.id == report.id && !elsewhere {
-            return Admission::Known;
+        if live.id == report.id {
+            return Self::admit_by_name(live, report);
         }
-        if !report.claims {
+        if report.registers == Registers::Never {
             return Admission::Stranger;
         }
         let refusal = Refusal::new(format!("there is an Orchestrator already: session {}", live.named()));
         Admission::Refused(
-            refusal.hint("end that one first (`yoi hook gone --session S`), or give this one another role"),
+            refusal.hint(format!("end that one first ({}), or give this one another role", live.way_out())),
         )
+    }
+
+    /// A report under the registered session's own name that does not come straight from its process.
+    fn admit_by_name(live: &Session, report: &SessionReport) -> Admission {
+        let Some((own, process)) = live.process.as_ref().zip(report.process.as_ref()) else {
+            // Nobody can tell whether a session without a process still lives: its reader takes its place.
+            let unwatched = live.process.is_none() && live.way == Way::Attached;
+            return if unwatched && report.way == Way::Stream { Admission::New } else { Admission::Known };
+        };
+        if report.above.contains(own) {
+            return Admission::Known;
+        }
+        let name = report.program.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        let message = format!(
+            "a report of session `{}` came from another process, pid {}{name}, and was ignored: the session lives in process {}",
+            live.id, process.pid, own.pid
+        );
+        let hint = format!("report from that process, or from one below it; {} ends the session", live.way_out());
+        Admission::Elsewhere(Refusal::new(message).hint(hint))
     }
 
     /// Why nobody can be kicked, if so.
@@ -93,7 +129,8 @@ impl Engine {
             Admission::New if contact == Contact::Ended => return,
             Admission::New => self.register(report, &contact, now),
             Admission::Refused(refusal) => return self.second_refused(&report, &refusal, now),
-            Admission::Stranger => return,
+            Admission::Elsewhere(refusal) => return self.ignored(&refusal, now),
+            Admission::Unwatched(_) | Admission::Stranger => return,
         }
         if let Some(session) = &mut self.session {
             session.heard = now;
@@ -117,6 +154,17 @@ impl Engine {
             self.refused = Some(report.id.clone());
             let what = format!("session `{}` was refused as the Orchestrator: {}", report.id, refusal.message);
             self.record(RecordKind::Inbox, None, json!({"what": what}), now);
+        }
+    }
+
+    /// Said once of a session; the last one is shown where a kick is pending.
+    fn ignored(&mut self, refusal: &Refusal, now: Timestamp) {
+        let Some(session) = &mut self.session else { return };
+        let first = session.ignored.is_none();
+        session.ignored = Some((refusal.message.clone(), now));
+        if first {
+            let data = json!({"what": refusal.message, "do": refusal.hint, "about": concern::IGNORED});
+            self.record(RecordKind::Inbox, None, data, now);
         }
     }
 
@@ -272,7 +320,7 @@ impl Engine {
         if let Some(process) = &process {
             self.want(Effect::WatchSession(process.clone()));
         }
-        let report = SessionReport { id, way, agent, process, claims: true };
+        let report = SessionReport::of_known(id, way, agent, process);
         self.session = Some(Session { since, ..Session::new(report, now) });
         if state == SessionState::Busy {
             self.orchestrator = Orchestrator::Busy(Turn { adopted: true, ..Turn::new(None, Vec::new(), now) });
@@ -353,6 +401,6 @@ impl Engine {
 impl Session {
     fn report(&self) -> SessionReport {
         let Session { id, way, agent, process, .. } = self.clone();
-        SessionReport { id, way, agent, process, claims: true }
+        SessionReport::of_known(id, way, agent, process)
     }
 }

@@ -273,7 +273,7 @@ pub enum Event {
         /// Why they failed, in words.
         failed: Option<String>,
     },
-    /// A person holds all kicks and starts.
+    /// A person holds all kicks.
     Paused {
         /// Who.
         by: String,

@@ -36,7 +36,7 @@ pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use polite::Stamp;
-pub use session::{Contact, Pending, SavedSession, Session, SessionReport, SessionState, Waking, Way};
+pub use session::{Contact, Pending, Registers, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
 

@@ -8,7 +8,7 @@ use crate::domain::ledger::Paused;
 use crate::domain::ticket::Timestamp;
 
 impl Engine {
-    /// Holds all kicks and starts. A running turn goes on; a kick in preparation is decided again, and not sent.
+    /// Holds all kicks. A running turn goes on; a kick in preparation is decided again, and not sent.
     pub(super) fn pause(&mut self, by: String, reason: Option<String>, now: Timestamp) {
         self.record(RecordKind::Paused, None, json!({"by": by, "reason": reason}), now);
         self.ledger.saved.paused = Some(Paused { at: now, by, reason });
@@ -51,6 +51,8 @@ impl Engine {
         // A session that registers itself brings its own id, and is a boundary of its own.
         self.fresh_session(if self.reach == Reach::Session { String::new() } else { session });
         self.orchestrator = Orchestrator::Idle { since: now };
+        self.ledger.another_orchestrator(now);
+        self.save_ledger();
         if self.reach == Reach::Exec {
             self.reach_boundary(Boundary::OrchestratorSpawn);
         }

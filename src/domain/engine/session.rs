@@ -33,6 +33,17 @@ impl Way {
     }
 }
 
+/// Whether a report makes its session the Orchestrator's, where none is registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registers {
+    /// The session says that it is the Orchestrator, or somebody who may says so.
+    Always,
+    /// Somebody reports in its name: only where it can be noticed that it ends.
+    IfWatched,
+    /// Nobody says so: only the registered session's reports count.
+    Never,
+}
+
 /// Who reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionReport {
@@ -44,8 +55,19 @@ pub struct SessionReport {
     pub agent: Option<String>,
     /// Its process: it is live while this is.
     pub process: Option<ProcessIdentity>,
-    /// It says that it is the Orchestrator. Without that only the registered session's reports count.
-    pub claims: bool,
+    /// What runs there, by name.
+    pub program: Option<String>,
+    /// The processes that its process comes from.
+    pub above: Vec<ProcessIdentity>,
+    /// Whether it makes its session the Orchestrator's.
+    pub registers: Registers,
+}
+
+impl SessionReport {
+    /// A report of one that is the Orchestrator's already.
+    pub(super) fn of_known(id: String, way: Way, agent: Option<String>, process: Option<ProcessIdentity>) -> Self {
+        Self { id, way, agent, process, program: None, above: Vec::new(), registers: Registers::Always }
+    }
 }
 
 /// What a session reports. `takes` means that the answer can carry a list.
@@ -193,6 +215,8 @@ pub struct Session {
     pub pending: Option<Pending>,
     /// How waking it goes.
     pub waking: Waking,
+    /// A report of it that did not count, in words, and when the last one came.
+    pub ignored: Option<(String, Timestamp)>,
     pub(super) shown: Option<Shown>,
     /// Until when its own background tasks may make it go on by themselves.
     pub(super) background_until: Option<Timestamp>,
@@ -200,7 +224,7 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(report: SessionReport, now: Timestamp) -> Self {
-        let SessionReport { id, way, agent, process, claims: _ } = report;
+        let SessionReport { id, way, agent, process, .. } = report;
         Self {
             id,
             way,
@@ -211,6 +235,7 @@ impl Session {
             silent: false,
             pending: None,
             waking: Waking::default(),
+            ignored: None,
             shown: None,
             background_until: None,
         }
@@ -218,6 +243,11 @@ impl Session {
 
     pub(super) fn is_process(&self, process: Option<&ProcessIdentity>) -> bool {
         self.process.is_some() && self.process.as_ref() == process
+    }
+
+    /// The command that ends it.
+    pub(super) fn way_out(&self) -> String {
+        format!("`yoi hook gone --session {}`", self.id)
     }
 
     /// In words, for whoever is refused because of it.

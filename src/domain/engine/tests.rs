@@ -12,6 +12,7 @@ mod limits;
 mod operation;
 mod orders;
 mod polite;
+mod registering;
 mod scripts;
 mod seen;
 mod sessions;

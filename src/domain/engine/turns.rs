@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{Effect, EndedTurn, Engine, Kick, KickId, Reach, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::attention::Item;
 use crate::domain::classify::{Class, clock};
+use crate::domain::concern;
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::gates::human;
 use crate::domain::kick::{Boundary, Decision, PATIENCE, Presence};
@@ -80,6 +81,15 @@ impl Turn {
             by_stop: false,
         }
     }
+}
+
+/// How a turn ended, as far as it did not end well.
+#[derive(Default)]
+struct Ended {
+    /// Why it came to nothing, if it did.
+    failed: Option<String>,
+    /// A rate limit was the reason, which holds until then.
+    limited_until: Option<Timestamp>,
 }
 
 impl Engine {
@@ -198,9 +208,9 @@ impl Engine {
         if turn.progress {
             self.ledger.forget_limits();
         }
-        let failed = self.count_failure(outcome, jitter, now, now);
+        let ended = self.count_failure(outcome, jitter, now, now);
         let delivered = outcome.delivered();
-        if delivered && failed.is_none() {
+        if delivered && ended.failed.is_none() {
             self.note_shown_gated(&turn);
         }
         if turn.progress {
@@ -210,8 +220,8 @@ impl Engine {
             self.without_progress(&turn, outcome, now);
         }
         // A turn that a person began is nobody's business, unless it says how well the agent is.
-        if turn.kick.is_some() || failed.is_some() || failures > 0 {
-            self.record_end(&turn, failed.as_deref(), delivered, now);
+        if turn.kick.is_some() || ended.failed.is_some() || failures > 0 {
+            self.record_end(&turn, &ended, delivered, now);
         }
         self.alert_if_given_up(failures, &turn.handed, now);
         self.save_ledger();
@@ -226,10 +236,10 @@ impl Engine {
     pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
         let failures = self.ledger.saved.failures;
         // A clock that was set back since must not make the wait longer.
-        let failed = self.count_failure(&turn.outcome, turn.jitter, turn.at.min(now), now);
+        let Ended { failed, limited_until } = self.count_failure(&turn.outcome, turn.jitter, turn.at.min(now), now);
         let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
         let delivered = turn.outcome.delivered();
-        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed,
+        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed, "limited_until": limited_until.map(clock),
             "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless,
             "while": "the daemon was not running"});
         self.record(RecordKind::TurnEnded, None, data, now);
@@ -237,28 +247,26 @@ impl Engine {
         self.save_ledger();
     }
 
-    /// Why it came to nothing, if it did.
-    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, at: Timestamp, now: Timestamp) -> Option<String> {
+    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, at: Timestamp, now: Timestamp) -> Ended {
+        let failed = |why: &String| Ended { failed: Some(why.clone()), limited_until: None };
         match outcome {
             TurnOutcome::Succeeded | TurnOutcome::Unknown => {
                 self.ledger.succeeded_turn();
-                None
+                Ended::default()
             }
-            TurnOutcome::Interrupted => None,
+            TurnOutcome::Interrupted => Ended::default(),
             TurnOutcome::Failed(why) | TurnOutcome::NotDelivered(why) => {
                 self.ledger.failed_turn(now, f64::from(jitter) / 1000.0);
-                Some(why.clone())
+                failed(why)
             }
             TurnOutcome::Limited { why, limit } => {
                 let until = self.ledger.limited_turn(at, *limit, self.policy.session.rate_limits);
-                let times = self.ledger.saved.rate_limits;
-                let data = json!({"what": "rate limited", "until": clock(until), "in_a_row": times});
-                self.record(RecordKind::Inbox, None, data, now);
-                Some(why.clone())
+                self.record_limit(until, Some(self.ledger.saved.rate_limits), now);
+                Ended { limited_until: Some(until), ..failed(why) }
             }
             TurnOutcome::NoRoom(why) => {
                 self.ledger.no_room(now, f64::from(jitter) / 1000.0);
-                Some(why.clone())
+                failed(why)
             }
         }
     }
@@ -267,7 +275,7 @@ impl Engine {
     fn alert_if_given_up(&mut self, before: u32, handed: &[Item], now: Timestamp) {
         if before < PATIENCE && self.ledger.just_gave_up() {
             let what = format!("{}: only `yoi kick`, a panel or a restart kicks now", self.given_up_in_words());
-            self.alert(&what, handed, now);
+            self.alert(&what, concern::FAILURES, handed, now);
         }
     }
 
@@ -281,11 +289,11 @@ impl Engine {
         }
     }
 
-    fn record_end(&mut self, turn: &Turn, failed: Option<&str>, delivered: bool, now: Timestamp) {
+    fn record_end(&mut self, turn: &Turn, ended: &Ended, delivered: bool, now: Timestamp) {
         // A clock set back meanwhile must not make it less than nothing; only a kick's turn is yoi's doing.
         let ran_ms = turn.kick.as_ref().map_or(0, |_| (now - turn.since).num_milliseconds().max(0));
-        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": turn.progress, "failed": failed,
-            "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
+        let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": turn.progress, "failed": ended.failed,
+            "limited_until": ended.limited_until.map(clock), "delivered": delivered, "failures": self.ledger.saved.failures, "fruitless": self.ledger.saved.fruitless});
         self.record(RecordKind::TurnEnded, None, data, now);
     }
 
@@ -308,13 +316,14 @@ impl Engine {
         if !limited && self.ledger.just_ignored() {
             self.alert(
                 "three kicks in a row led to nothing: only `yoi kick`, a panel or a restart kicks now",
+                concern::FRUITLESS,
                 &turn.handed,
                 now,
             );
         }
         if !braked && let Some(until) = self.ledger.brake_until(max, now) {
             let what = format!("{max} fruitless kicks within an hour: no automatic kicks until {}", clock(until));
-            self.alert(&what, &turn.handed, now);
+            self.alert(&what, concern::BRAKE, &turn.handed, now);
         }
     }
 
@@ -326,15 +335,24 @@ impl Engine {
         self.ledger.shown_gated.extend(ids);
     }
 
-    fn alert(&mut self, what: &str, handed: &[Item], now: Timestamp) {
+    fn alert(&mut self, what: &str, about: &str, handed: &[Item], now: Timestamp) {
         let ids: Vec<_> = handed.iter().map(|item| &item.id).collect();
-        let data = json!({"what": what, "items": ids});
+        let data = json!({"what": what, "items": ids, "about": about});
         self.record(RecordKind::Alert, None, data, now);
     }
 
     pub(super) fn rate_limited(&mut self, until: Timestamp, now: Timestamp) {
         self.ledger.wait_for_limit(until);
-        self.record(RecordKind::Inbox, None, json!({"what": "rate limited", "until": clock(until)}), now);
+        self.record_limit(until, None, now);
         self.save_ledger();
+    }
+
+    /// `times`: how many turns it has ended in a row, where it has ended one.
+    fn record_limit(&mut self, until: Timestamp, times: Option<u32>, now: Timestamp) {
+        let given_up = times.is_some_and(|times| times >= self.policy.session.rate_limits);
+        let what_to_do = if given_up { "`yoi kick`, when it is over" } else { "nothing: it goes on by itself" };
+        let data = json!({"what": format!("rate limited until {}", clock(until)), "until": clock(until),
+            "in_a_row": times, "do": what_to_do, "about": concern::RATE_LIMIT});
+        self.record(RecordKind::Inbox, None, data, now);
     }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::session::{Outstanding, Way};
 use super::{Effect, Engine, Orchestrator, RecordKind, Session};
+use crate::domain::concern;
 use crate::domain::kick::{Boundary, Decision, PATIENCE, Presence};
 use crate::domain::ticket::Timestamp;
 
@@ -66,7 +67,7 @@ impl Engine {
         session.silent = true;
         let minutes = self.policy.session.busy_max.num_minutes();
         let what = format!("the Orchestrator's session is busy, and silent for {minutes} minutes: was it interrupted?");
-        let data = json!({"what": what, "session": session.id});
+        let data = json!({"what": what, "session": session.id, "about": concern::SILENCE});
         self.record(RecordKind::Alert, None, data, now);
         self.reach_boundary(Boundary::OrchestratorIdle);
     }
@@ -124,7 +125,8 @@ impl Engine {
         if failures == PATIENCE {
             let what =
                 format!("the Orchestrator's session cannot be woken: {why} (three times); the kick stays pending");
-            self.record(RecordKind::Alert, None, json!({"what": what, "session": id}), now);
+            let data = json!({"what": what, "session": id, "about": concern::WAKING});
+            self.record(RecordKind::Alert, None, data, now);
         }
     }
 

@@ -80,6 +80,35 @@ fn each_kick_is_a_line_and_idle_asks_for_the_next() {
     state(&stage, "gone");
 }
 
+/// The loop of docs/orchestrating.md reports once more after its stream has ended.
+#[test]
+fn what_is_reported_after_its_end_brings_no_session_back() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.start();
+    let watch = Watch::new(&stage, "mine");
+    watch.line(&stage);
+    drop(watch);
+    state(&stage, "gone");
+    for event in ["idle", "busy", "active", "turn-failed"] {
+        let answer = stage.yoi(&format!("hook {event} --session mine"));
+        let told = answer.stderr.contains("session `mine` is not registered")
+            && answer.stderr.contains("watch --session mine");
+        assert_eq!((answer.code, told), (3, true), "{answer}");
+    }
+    stage.done("hook gone --session mine");
+    state(&stage, "gone");
+    assert_eq!(Watch::new(&stage, "mine").line(&stage)["session"], "mine");
+    state(&stage, "gone");
+    // Whoever is refused is told the way out.
+    let attached = stage.yoi("orchestrator attach --session other --pid 1");
+    assert_eq!(attached.code, 0, "{attached}");
+    let refused = stage.yoi("orchestrator watch --session mine");
+    assert!(refused.code == 3 && refused.stderr.contains("`yoi hook gone --session other`"), "{refused}");
+    stage.done("hook gone --session other");
+    assert_eq!(Watch::new(&stage, "mine").line(&stage)["session"], "mine");
+}
+
 #[test]
 fn a_session_that_is_told_to_go_lets_its_reader_go() {
     let stage = stage("");

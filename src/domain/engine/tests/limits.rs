@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::{Contact, TurnOutcome};
+use super::super::{Contact, RecordKind, TurnOutcome};
 use super::bounds::{alerts, host};
 use super::host::Host;
 use super::sessions::{self, PROMPT, START, contact, pending};
+use crate::domain::classify::clock;
 use crate::domain::policy::Policy;
 use crate::domain::rate_limit::RateLimit;
 use crate::domain::sample::{queued, ticket};
@@ -51,6 +52,19 @@ fn rate_limits_one_after_the_other_are_waited_out_longer_and_longer_and_are_no_f
     let kicks = host.kicks.len();
     host.run(16 * 60);
     assert_eq!(host.kicks.len(), kicks + 1);
+}
+
+#[test]
+fn a_limit_is_told_as_one_with_its_end_and_what_is_to_be_done() {
+    let mut host = host(&["a"]);
+    let limit = RateLimit { wait: Duration::from_mins(15), named: false };
+    host.finish_turn(TurnOutcome::Limited { why: "exit 75".into(), limit });
+    let of = |kind| host.records.iter().rev().find(|r| r.kind == kind).unwrap().data.clone();
+    let (inbox, end) = (of(RecordKind::Inbox), of(RecordKind::TurnEnded));
+    let until = clock(host.saved.rate_limited_until.unwrap());
+    assert_eq!(inbox["what"], format!("rate limited until {until}"));
+    assert_eq!((&inbox["do"], &inbox["in_a_row"]), (&"nothing: it goes on by itself".into(), &1.into()));
+    assert_eq!((&end["failed"], &end["limited_until"]), (&"exit 75".into(), &until.into()));
 }
 
 #[test]

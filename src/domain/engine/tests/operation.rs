@@ -6,6 +6,7 @@ use super::scripts::{diligent, lazy};
 use crate::domain::kick::Boundary;
 use crate::domain::policy::Policy;
 use crate::domain::sample::{accepted, queued};
+use crate::domain::ticket::State;
 
 fn pause(host: &mut Host) {
     host.tell(Event::Paused { by: "ana".into(), reason: Some("lunch".into()) });
@@ -127,6 +128,39 @@ fn another_command_waits_for_the_end_of_the_running_turn() {
     host.script = Some(diligent);
     host.finish_turn(TurnOutcome::Succeeded);
     host.run(3600);
+}
+
+#[test]
+fn what_a_former_command_failed_at_does_not_count_against_the_next() {
+    let fails = || TurnOutcome::Failed("exit code 1".into());
+    // Given up, between two turns, with nothing queued.
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    for _ in 0..3 {
+        host.boundary(Boundary::UserKick);
+        host.run(1);
+        host.finish_turn(fails());
+    }
+    host.edit("a", |ticket| ticket.state = Some(State::Planning));
+    host.run(60);
+    assert_eq!(host.saved.failures, 3);
+    let kicks = host.kicks.len();
+    reload(&mut host, Reach::Exec, Some("fresh"), |_| ());
+    host.run(60);
+    assert_eq!((host.saved.failures, host.saved.backing_off_until, host.kicks.len()), (0, None, kicks));
+    assert_eq!(host.saved.anew_at, Some(host.now - chrono::TimeDelta::seconds(60)));
+    host.add(queued("b"));
+    host.run(1);
+    assert_eq!(host.kicks.len(), kicks + 1, "an automatic boundary is enough");
+    // In a turn: its end is still the former one's.
+    reload(&mut host, Reach::Exec, Some("third"), |_| ());
+    host.finish_turn(fails());
+    host.run(1);
+    assert_eq!((host.saved.failures, host.session()), (0, "third".to_owned()));
+    assert_eq!(host.kicks.len(), kicks + 2, "nothing is waited for");
+    // Settings of another kind leave the counts as they are.
+    host.finish_turn(fails());
+    reload(&mut host, Reach::Exec, None, |_| ());
+    assert_eq!(host.saved.failures, 1);
 }
 
 /// However the settings change meanwhile, a command's turn ends when its process does, and nobody is kicked beside it.

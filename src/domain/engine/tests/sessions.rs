@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::super::{
-    Admission, Contact, Event, Kick, Orchestrator, Orders, Reach, RecordKind, SavedSession, SessionReport,
+    Admission, Contact, Event, Kick, Orchestrator, Orders, Reach, RecordKind, Registers, SavedSession, SessionReport,
     SessionState, TurnOutcome, Way,
 };
 use super::host::Host;
@@ -26,12 +26,12 @@ pub(super) fn waking() -> Policy {
     Policy { session: SessionPolicy { can_wake: true, ..SessionPolicy::default() }, ..Policy::default() }
 }
 
-fn process(pid: u32) -> ProcessIdentity {
+pub(super) fn process(pid: u32) -> ProcessIdentity {
     ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid, started: 7 }
 }
 
-fn report(name: &str, pid: u32) -> SessionReport {
-    SessionReport { id: name.into(), way: Way::Attached, agent: None, process: Some(process(pid)), claims: true }
+pub(super) fn report(name: &str, pid: u32) -> SessionReport {
+    SessionReport::of_known(name.into(), Way::Attached, None, Some(process(pid)))
 }
 
 /// A workspace whose Orchestrator registers itself; nobody has yet.
@@ -49,7 +49,7 @@ pub(super) fn contact(host: &mut Host, contact: Contact) -> String {
     answer
 }
 
-fn says(host: &mut Host, report: SessionReport, contact: Contact) -> String {
+pub(super) fn says(host: &mut Host, report: SessionReport, contact: Contact) -> String {
     host.tell(Event::SessionReported { report, contact });
     if host.engine.contact_is_open() {
         host.tell(Event::ContactClosed);
@@ -269,8 +269,8 @@ fn a_second_session_is_refused_and_named_and_the_next_may_come_when_the_first_is
     }
     assert_eq!((host.session(), host.count(RecordKind::Inbox)), ("s".into(), 1));
     // The same id in another process is another session too; one that claims nothing is nobody's business.
-    assert!(matches!(host.engine.admit(&report("s", 2)), Admission::Refused(_)));
-    let stranger = SessionReport { claims: false, ..report("u", 3) };
+    assert!(matches!(host.engine.admit(&report("s", 2)), Admission::Elsewhere(_)));
+    let stranger = SessionReport { registers: Registers::Never, ..report("u", 3) };
     assert_eq!(host.engine.admit(&stranger), Admission::Stranger);
     assert_eq!(says(&mut host, stranger.clone(), PROMPT), "");
     host.tell(Event::SessionProcessEnded(process(1)));

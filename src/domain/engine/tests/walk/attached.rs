@@ -51,8 +51,7 @@ pub(super) fn act(host: &mut Host, act: Act) {
     }
     let Some(contact) = contact(act) else { return };
     let process = ProcessIdentity { host: "h".into(), boot_id: "b".into(), pid: 1, started: 7 };
-    let report =
-        SessionReport { id: "s".into(), way: Way::Attached, agent: None, process: Some(process), claims: true };
+    let report = SessionReport::of_known("s".into(), Way::Attached, None, Some(process));
     host.tell(Event::SessionReported { report, contact });
     if host.engine.contact_is_open() {
         host.tell(Event::ContactClosed);
