@@ -129,7 +129,7 @@ impl Engine {
             Admission::New if contact == Contact::Ended => return,
             Admission::New => self.register(report, &contact, now),
             Admission::Refused(refusal) => return self.second_refused(&report, &refusal, now),
-            Admission::Elsewhere(refusal) => return self.ignored(refusal, now),
+            Admission::Elsewhere(refusal) => return self.ignored(&refusal, now),
             Admission::Unwatched(_) | Admission::Stranger => return,
         }
         if let Some(session) = &mut self.session {
@@ -158,7 +158,7 @@ impl Engine {
     }
 
     /// Said once of a session; the last one is shown where a kick is pending.
-    fn ignored(&mut self, refusal: Refusal, now: Timestamp) {
+    fn ignored(&mut self, refusal: &Refusal, now: Timestamp) {
         let Some(session) = &mut self.session else { return };
         let first = session.ignored.is_none();
         session.ignored = Some((refusal.message.clone(), now));
