@@ -10,6 +10,7 @@ mod leftovers;
 mod note;
 mod prints;
 mod scan;
+mod standing;
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata, Permissions};
@@ -224,11 +225,7 @@ impl Tickets for TicketFolder {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{id}` cannot be a ticket's file name")));
         }
         let folder = self.workspace.join(&self.folder);
-        if !self.workspace.is_dir() {
-            let message = "the workspace is not there any more: was it moved, or removed?";
-            return Err(files::named(&self.workspace, &io::Error::new(io::ErrorKind::NotFound, message)));
-        }
-        fs::create_dir_all(&folder).map_err(|error| files::named(&folder, &error))?;
+        self.readable()?;
         if self.inside(&self.folder)?.is_none() {
             let message = "the ticket folder lies outside the workspace (a symlink); yoi never writes there";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{}: {message}", folder.display())));
@@ -238,6 +235,14 @@ impl Tickets for TicketFolder {
         }
         write_new(&folder, &name, text).map_err(|error| files::named(&folder.join(&name), &error))?;
         Ok(self.folder.join(name))
+    }
+
+    fn make_folder(&self) -> io::Result<()> {
+        self.make()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.readable().and_then(|()| self.writable()).err().map(|error| error.to_string())
     }
 
     fn note(&self, path: &Path, note: &str) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! How a request fails: a kind, a message, a hint; the one table from kinds to exit codes and HTTP statuses.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::daemon::VerbError;
 use crate::domain::refusal::Refusal;
 use crate::ports::EditError;
+
+/// What to do about a ticket file that is not where it was read.
+pub const MOVED: &str = "was it, or the ticket folder, moved? then move it back; `yoi status` says what is in the way";
 
 /// Why a request was not carried out. Exit codes and HTTP statuses follow from it (DESIGN.md 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,6 +79,7 @@ impl From<VerbError> for Failure {
         match error {
             VerbError::Refused(refusal) => refusal.into(),
             VerbError::Failed(message) => Failure::failed(message),
+            VerbError::Unchanged { message, kind } => unchanged(&message, kind),
             VerbError::Edit(error) => error.into(),
         }
     }
@@ -85,11 +90,22 @@ impl From<EditError> for Failure {
         match error {
             EditError::Refused(refusal) => refusal.into(),
             EditError::Conflict { .. } | EditError::Outside(_) => Failure::refused(error.to_string()),
-            EditError::Absent(_) | EditError::Unsafe { .. } | EditError::Io { .. } => {
-                Failure::failed(error.to_string())
-            }
+            EditError::Absent(_) => Failure::failed(error.to_string()).hint(MOVED),
+            EditError::Unsafe { .. } => Failure::failed(error.to_string()),
+            EditError::Io { error: ref why, .. } => unchanged(&error.to_string(), why.kind()),
         }
     }
+}
+
+/// Of a write that was not made. These come before anything is written; after others it is not so plain.
+fn unchanged(what: &str, kind: ErrorKind) -> Failure {
+    let to_do = match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on the disk, and try again",
+        ErrorKind::ReadOnlyFilesystem => "it is mounted read-only: mount it writable, and try again",
+        ErrorKind::PermissionDenied => "whoever runs yoi has to be able to write the file and its folder",
+        _ => return Failure::failed(what),
+    };
+    Failure::failed(format!("{what}; nothing was changed")).hint(to_do)
 }
 
 impl Failure {

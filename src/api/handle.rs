@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
-use super::failure::Failure;
+use super::failure::{Failure, MOVED};
 use super::request::{Caller, KeyChange, Request};
 use super::view::value;
 use super::view::{
@@ -104,7 +104,7 @@ fn show(id: &str, brief: bool, host: &Host) -> Result<Value, Failure> {
         .ports()
         .tickets
         .text(&ticket.path)
-        .map_err(|error| Failure::failed(format!("{}: {error}", ticket.path.display())))?;
+        .map_err(|error| Failure::failed(format!("{}: {error}", ticket.path.display())).hint(MOVED))?;
     let mut ticket = view_of(host, ticket);
     if brief {
         ticket.gates.clear();

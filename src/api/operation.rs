@@ -26,7 +26,7 @@ pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result
     }
     let by = name(host, caller);
     host.pause(&by, reason);
-    kept(host)?;
+    kept(host, "kicks are held from now on, but a restart of the daemon would let them go on")?;
     done(format!("paused: {PAUSE}"))
 }
 
@@ -35,7 +35,7 @@ pub fn resume(host: &mut Host, caller: &Caller) -> Result<Value, Failure> {
     may_pause(&actor(host, caller))?;
     let by = name(host, caller);
     let was = host.resume(&by);
-    kept(host)?;
+    kept(host, "kicks go on from now on, but a restart of the daemon would hold them again")?;
     done(if was { "resumed: kicks go on" } else { "nothing was paused" })
 }
 
@@ -58,10 +58,14 @@ pub fn fix(host: &mut Host, caller: &Caller) -> Result<Vec<String>, Failure> {
     Ok(stamped.iter().map(line).collect())
 }
 
-/// Without a daemon the pause is in the store alone.
-fn kept(host: &Host) -> Result<(), Failure> {
+/// Without a daemon the pause is in the store alone; with one it holds as long as that runs.
+fn kept(host: &Host, until_restart: &str) -> Result<(), Failure> {
     match host.history().trouble() {
         Some(why) if !host.resident() => Err(Failure::failed(format!("it could not be kept: {why}"))),
+        Some(why) if !host.keeps_the_pause() => {
+            Err(Failure::failed(format!("{until_restart}: it could not be kept: {why}"))
+                .hint("the daemon goes on trying to keep it; `yoi status` names it as long as it cannot"))
+        }
         _ => Ok(()),
     }
 }

@@ -9,7 +9,8 @@ use super::delivery;
 use super::failure::Failure;
 use super::present;
 use super::view::{
-    DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, VERSION, value,
+    DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, TICKET_FOLDER, VERSION,
+    value,
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
@@ -52,6 +53,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(super::connections::obstacle(host));
     obstacles.extend(last_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
+    obstacles.extend(pause_not_kept(host).map(str::to_owned));
     obstacles.extend(host.registers_trouble().map(str::to_owned));
     let watching = super::watching::watching(host);
     let attention = attention_events(host).unwrap_or_else(|why| {
@@ -88,6 +90,14 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         obstacles,
         attention,
     })
+}
+
+fn pause_not_kept(host: &Host) -> Option<&'static str> {
+    match (host.keeps_the_pause(), host.paused()) {
+        (true, _) => None,
+        (false, Some(_)) => Some("the pause could not be kept yet: a restart would not find it"),
+        (false, None) => Some("that the pause has ended could not be kept yet: a restart would be paused again"),
+    }
 }
 
 /// The newest alerts and inbox entries that still hold.
@@ -258,6 +268,13 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         let odd = remarks(ticket, engine.backlog(), host.now());
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
+    findings.extend(host.ports().tickets.trouble().map(|message| FindingView {
+        severity: "error".into(),
+        subject: TICKET_FOLDER.into(),
+        line: 0,
+        column: 0,
+        message,
+    }));
     findings.extend(host.obstruction().map(|o| FindingView {
         severity: "remark".into(),
         subject: "git".into(),

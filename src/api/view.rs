@@ -349,6 +349,9 @@ pub struct DoctorView {
     pub fixed: Vec<String>,
 }
 
+/// What a finding about the ticket folder as a whole is about.
+pub const TICKET_FOLDER: &str = "ticket folder";
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingView {

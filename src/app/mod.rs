@@ -3,20 +3,19 @@
 //! Must not know: arguments, how anything is printed; any rule.
 
 mod asking;
+mod folder;
 mod meant;
 mod repairs;
 mod resident;
 mod service;
 mod surroundings;
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::adapters::environment::Environment;
-use crate::adapters::files::named;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};
@@ -155,16 +154,6 @@ impl App {
             Request::Set { .. } => Found::Only(found),
             _ => Found::Shown(found),
         }
-    }
-
-    fn unreadable(&self, error: &io::Error) -> Failure {
-        let folder = self.workspace.root.join(&self.config.tickets_root);
-        if error.kind() == io::ErrorKind::NotFound {
-            return Failure::failed(format!("{}: there is no ticket folder", folder.display()))
-                .hint("`yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?");
-        }
-        Failure::failed(named(&folder, error).to_string())
-            .hint("is [tickets] root in .yoi/config.toml the right folder?")
     }
 
     fn policy(&self) -> Policy {

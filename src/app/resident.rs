@@ -105,7 +105,9 @@ impl App {
     fn beginning(&self, last_good: &Arc<Mutex<Vec<u8>>>) -> Beginning {
         let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
         let last_good = Arc::clone(last_good);
-        let reread = move || match App::open(environment.clone(), workspace.clone()) {
+        let in_force = self.settings();
+        let opened = move || App::open(environment.clone(), workspace.clone())?.following(&in_force);
+        let reread = move || match opened() {
             Ok(app) => {
                 last_good.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&app.config_text);
                 Ok(app.settings())

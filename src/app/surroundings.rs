@@ -9,10 +9,13 @@ use crate::adapters::environment;
 use crate::adapters::git_program;
 use crate::adapters::trust::Trust;
 use crate::api::failure::Failure;
-use crate::api::view::FindingView;
+use crate::api::view::{FindingView, TICKET_FOLDER};
+use crate::config::{self, ConfigError};
 use crate::daemon::Settings;
 use crate::domain::engine::Reach;
 use crate::domain::policy::Mode;
+use crate::domain::ticket::Diagnostic;
+use crate::ports::Tickets;
 
 /// What `doctor` has to say of what lies around the tickets.
 pub struct Diagnosis {
@@ -96,13 +99,6 @@ impl App {
     fn surroundings(&self) -> (Vec<String>, Vec<FindingView>) {
         let mut well = vec![format!("workspace {}", self.workspace.root.display())];
         let mut findings = Vec::new();
-        let finding = |severity: &str, subject: &str, message: String| FindingView {
-            severity: severity.into(),
-            subject: subject.into(),
-            line: 0,
-            column: 0,
-            message,
-        };
         match git_program::version() {
             Ok(version) => well.push(version),
             Err(error) => findings.push(finding("remark", "git", format!("the git program cannot be run: {error}"))),
@@ -111,22 +107,27 @@ impl App {
             let message = "the workspace is no git repository: the dirty_workspace gate holds nothing".into();
             findings.push(finding("remark", "git", message));
         }
-        well.push(format!(".yoi/config.toml: {} settings", self.config.settings.len()));
-        match self.reach() {
-            Reach::Exec => match self.orchestrator_program() {
-                Some((program, false)) => {
-                    let message = format!(
-                        "the program `{program}` is not found: install it, name it by its whole path in \
-                         .yoi/config.toml, or restart the daemon from a shell that finds it"
-                    );
-                    findings.push(finding("error", "orchestrator", message));
+        // A running daemon goes on with the last good settings; here it is about those that are written.
+        match config::load(&self.workspace.root) {
+            Ok(config) => {
+                well.push(format!("{}: {} settings", config::FILE, config.settings.len()));
+                findings.extend(self.tickets().trouble().map(|why| finding("error", TICKET_FOLDER, why)));
+                match self.orchestrator_found() {
+                    Ok(line) => well.push(line),
+                    Err(found) => findings.push(found),
                 }
-                _ => well.push("the Orchestrator command is trusted".into()),
-            },
-            Reach::Session => {
-                well.push("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into());
             }
-            Reach::No(why) => findings.push(finding("remark", "orchestrator", why)),
+            Err(ConfigError::Unreadable { error, .. }) => {
+                findings.push(finding("error", config::FILE, format!("it cannot be read: {error}")));
+            }
+            Err(ConfigError::Invalid { problems, .. }) => {
+                let found = |p: Diagnostic| FindingView {
+                    line: p.line,
+                    column: p.column,
+                    ..finding("error", config::FILE, p.message)
+                };
+                findings.extend(problems.into_iter().map(found));
+            }
         }
         if self.daemon_is_running() {
             well.push("the daemon is running".into());
@@ -134,6 +135,24 @@ impl App {
             findings.push(finding("remark", "daemon", "it is not running; `yoi up` starts it".into()));
         }
         (well, findings)
+    }
+
+    /// Whether there is an Orchestrator by the settings, or what is wrong with it.
+    fn orchestrator_found(&self) -> Result<String, FindingView> {
+        match self.reach() {
+            Reach::Exec => match self.orchestrator_program() {
+                Some((program, false)) => {
+                    let message = format!(
+                        "the program `{program}` is not found: install it, name it by its whole path in \
+                         .yoi/config.toml, or restart the daemon from a shell that finds it"
+                    );
+                    Err(finding("error", "orchestrator", message))
+                }
+                _ => Ok("the Orchestrator command is trusted".into()),
+            },
+            Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into()),
+            Reach::No(why) => Err(finding("remark", "orchestrator", why)),
+        }
     }
 
     /// The program that the Orchestrator's command names, and whether it is found from here.
@@ -174,4 +193,8 @@ impl App {
             }
         }
     }
+}
+
+fn finding(severity: &str, subject: &str, message: String) -> FindingView {
+    FindingView { severity: severity.into(), subject: subject.into(), line: 0, column: 0, message }
 }

@@ -62,7 +62,9 @@ impl Context {
         let workspace = self.workspace()?;
         let lock = StateFolder::new(&workspace.state_dir).daemon_lock();
         let (lock, last_good) = DaemonLock::handed_over(&lock).unzip();
-        let app = match (App::open(self.environment.clone(), workspace.clone()), last_good) {
+        // What was saved since this start was decided on may not be able to begin.
+        let opened = App::open(self.environment.clone(), workspace.clone()).and_then(App::able_to_begin);
+        let app = match (opened, last_good) {
             (Err(bad), Some(good)) => App::open_with(self.environment.clone(), workspace, good).map_err(|_| bad),
             (opened, _) => opened,
         }?;

@@ -41,6 +41,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     view.findings.extend(around.findings);
     view.fixed.extend(around.fixed);
     view.findings.sort_by(|a, b| (&a.severity, &a.subject, a.line).cmp(&(&b.severity, &b.subject, b.line)));
+    // The daemon and this process look at the same folder.
+    view.findings.dedup();
     let broken = view.findings.iter().any(|finding| finding.severity == "error");
     if arguments.json {
         output::json(&view)?;

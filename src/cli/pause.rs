@@ -12,7 +12,9 @@ use crate::api::view::DoneView;
 /// What the help says below the options.
 const MORE: &str = "\
 A running turn goes on. The pause outlives the daemon, and `yoi status`, `why`
-and `work-set` show it. Tickets can be edited, moved and accepted meanwhile.";
+and `work-set` show it. Tickets can be edited, moved and accepted meanwhile.
+Where the disk is full it holds as long as the daemon runs, and the command
+fails and says so.";
 
 /// Hold all kicks
 #[derive(Args)]

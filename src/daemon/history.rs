@@ -18,6 +18,8 @@ use crate::ports::{Query, Recorded, Store, StoreError, Stored};
 const RETRY: TimeDelta = TimeDelta::seconds(5);
 /// How many records wait at most; beyond it the oldest are lost, and counted.
 const WAITING: usize = 5_000;
+/// How many records are looked through for one of a ticket.
+const LOOKED_AT: usize = 100;
 
 /// The store, and what waits for it.
 pub struct History {
@@ -108,6 +110,27 @@ impl History {
         self.write(now);
     }
 
+    /// Tries again at once what waits, for somebody who wants to know.
+    pub(super) fn insist(&mut self, now: Timestamp) {
+        if self.ledger.is_some() {
+            self.retry_at = None;
+            self.write(now);
+        }
+    }
+
+    /// Whether the next daemon would find the pause, or none, as it is now; whatever else waits to be written.
+    pub(super) fn keeps_the_pause(&self) -> bool {
+        let Some(waiting) = &self.ledger else { return true };
+        self.store.ledger().is_ok_and(|kept| kept.paused.is_some() == waiting.paused.is_some())
+    }
+
+    /// Whether anything is kept of any ticket.
+    pub(super) fn knows_tickets(&self) -> bool {
+        let newest = Query { newest: Some(LOOKED_AT), ..Query::default() };
+        self.store.last_seen().is_ok_and(|recorded| recorded.is_some_and(|recorded| !recorded.seen.is_empty()))
+            || self.store.records(&newest).is_ok_and(|found| found.iter().any(|stored| stored.record.ticket.is_some()))
+    }
+
     /// Keeps last seen states, as of now.
     pub(super) fn save_seen(&mut self, seen: Vec<(TicketId, Option<LastSeen>)>, now: Timestamp) {
         self.seen.extend(seen);
@@ -173,6 +196,7 @@ mod tests {
     use super::*;
     use crate::adapters::fakes::MemoryStore;
     use crate::domain::engine::RecordKind;
+    use crate::domain::ledger::Paused;
     use crate::domain::sample::at;
     use crate::domain::ticket::State;
 
@@ -248,6 +272,29 @@ mod tests {
         history.append(vec![record(9)], at(5));
         let first = &shared.records(&Query { oldest: Some(1), ..Query::default() }).unwrap()[0].record;
         assert_eq!((history.trouble(), first.data["n"].as_u64()), (None, Some(4)));
+    }
+
+    #[test]
+    fn a_pause_is_kept_when_the_store_says_so_whatever_else_waits() {
+        let paused = |held: bool| {
+            let by = Paused { at: at(0), by: "ana".into(), reason: None };
+            SavedLedger { paused: held.then_some(by), ..SavedLedger::default() }
+        };
+        let shared = Shared::default();
+        let mut history = History::new(Box::new(shared.clone()));
+        shared.0.lock().unwrap().full = true;
+        history.save_ledger(SavedLedger { fruitless: 1, ..paused(false) }, at(0));
+        assert!(history.keeps_the_pause(), "none, and none is kept");
+        history.save_ledger(paused(true), at(1));
+        assert!(!history.keeps_the_pause());
+        shared.0.lock().unwrap().full = false;
+        history.insist(at(2));
+        assert!(history.keeps_the_pause() && history.ledger().paused.is_some(), "not only when it is time");
+        shared.0.lock().unwrap().full = true;
+        history.save_ledger(SavedLedger { fruitless: 2, ..paused(true) }, at(3));
+        assert!(history.keeps_the_pause());
+        history.save_ledger(paused(false), at(3));
+        assert!(!history.keeps_the_pause(), "its end is not");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod history;
 mod kept;
 mod launch;
+mod making;
 mod obstacle;
 mod operation;
 mod perform;

@@ -28,6 +28,14 @@ pub struct Settings {
     pub listed: Vec<(String, String)>,
 }
 
+impl Settings {
+    /// What everything that is known rests on, which is taken at a fresh start only.
+    pub fn foundations(&self) -> Vec<&(String, String)> {
+        let fundamental = |key: &str| FOUNDATIONS.iter().any(|section| key.starts_with(section));
+        self.listed.iter().filter(|(key, _)| fundamental(key)).collect()
+    }
+}
+
 /// Reads the settings again; the problems, a line each, where they cannot be used.
 pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<String>> + Send>;
 
@@ -48,7 +56,7 @@ impl Host {
         self.settings_trouble = None;
         let is_new = |setting: &&(String, String)| !self.settings.listed.contains(setting);
         let changed: Vec<String> = settings.listed.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
-        if changed.iter().any(|key| FOUNDATIONS.iter().any(|section| key.starts_with(section))) {
+        if settings.foundations() != self.settings.foundations() {
             // Until then the ones before stay in force, all of them.
             let _ = self.mail.send(Message::Stop(Stop::Reopen));
             return Ok(changed);
@@ -96,7 +104,8 @@ impl Host {
     pub fn pause(&mut self, by: &str, reason: Option<String>) {
         let by = by.to_owned();
         if self.resident {
-            return self.tell(Event::Paused { by, reason });
+            self.tell(Event::Paused { by, reason });
+            return self.insist();
         }
         let now = self.now();
         let data = json!({"by": by, "reason": reason});
@@ -109,6 +118,7 @@ impl Host {
         let was = self.paused().is_some();
         if self.resident {
             self.tell(Event::Resumed { by: by.to_owned() });
+            self.insist();
         } else if was {
             self.keep_paused(None);
             let data = json!({"by": by});
@@ -126,6 +136,18 @@ impl Host {
     /// The counts and waits: the daemon's, or those that the last one left.
     pub fn ledger(&self) -> SavedLedger {
         if self.resident { self.engine.saved_ledger().clone() } else { self.history.ledger() }
+    }
+
+    /// Whether the next daemon would be paused, or not, as this one is now.
+    pub fn keeps_the_pause(&self) -> bool {
+        self.history.keeps_the_pause()
+    }
+
+    /// Whoever asked is told what came of it.
+    fn insist(&mut self) {
+        let now = self.now();
+        self.history.insist(now);
+        self.tell_listeners();
     }
 
     fn keep_paused(&mut self, paused: Option<Paused>) {

@@ -26,9 +26,21 @@ pub enum VerbError {
     /// The file.
     #[error(transparent)]
     Edit(EditError),
+    /// The world outside, before anything was written.
+    #[error("{message}")]
+    Unchanged {
+        /// What could not be done.
+        message: String,
+        /// In the system's terms.
+        kind: io::ErrorKind,
+    },
     /// The world outside.
     #[error("{0}")]
     Failed(String),
+}
+
+pub(super) fn unchanged(what: &str, error: &io::Error) -> VerbError {
+    VerbError::Unchanged { message: format!("{what}: {error}"), kind: error.kind() }
 }
 
 impl From<EditError> for VerbError {
@@ -46,7 +58,7 @@ fn no_accept_lock(error: &io::Error) -> VerbError {
         let refusal = Refusal::new(format!("another process is just accepting a ticket: {error}"));
         return Refusal { passing: true, ..refusal.hint("try again") }.into();
     }
-    VerbError::Failed(format!("the accept lock could not be taken: {error}"))
+    unchanged("the accept lock could not be taken", error)
 }
 
 impl From<Refusal> for VerbError {
@@ -176,22 +188,6 @@ impl Host {
         Ok(stamped)
     }
 
-    /// Creates a ticket file. Returns it as it reads.
-    pub fn create(&mut self, id: &TicketId, text: &str, actor: Actor) -> Result<Ticket, VerbError> {
-        self.refuse_while_obstructed()?;
-        let path =
-            self.ports.tickets.create(id, text).map_err(|error| {
-                VerbError::Failed(format!("the ticket file for `{id}` could not be created: {error}"))
-            })?;
-        match self.ports.tickets.read(&path) {
-            Entry::Ticket(ticket) => {
-                self.written(ticket.clone(), actor);
-                Ok(ticket)
-            }
-            _ => Err(VerbError::Failed(format!("{} was written and cannot be read back", path.display()))),
-        }
-    }
-
     /// The path of the one readable ticket with this id.
     fn writable(&mut self, id: &TicketId) -> Result<PathBuf, VerbError> {
         self.refuse_while_obstructed()?;
@@ -213,7 +209,7 @@ impl Host {
         Err(Refusal::new(format!("`{id}` cannot be changed as long as its file is at fault")).evidence(lines).into())
     }
 
-    fn refuse_while_obstructed(&mut self) -> Result<(), VerbError> {
+    pub(super) fn refuse_while_obstructed(&mut self) -> Result<(), VerbError> {
         match self.obstacle_now() {
             Some(obstruction) => Err(obstruction.refuse_write().into()),
             None => Ok(()),
@@ -232,8 +228,7 @@ impl Host {
             self.tell(Event::FilesRead { entries, full: false });
         } else {
             let scan = self.ports.tickets.scan();
-            let entries =
-                scan.map_err(|error| VerbError::Failed(format!("the ticket folder cannot be read: {error}")))?;
+            let entries = scan.map_err(|error| unchanged("the ticket folder cannot be read", &error))?;
             let now = self.now();
             // What others did meanwhile is theirs to record.
             drop(self.engine.step(Event::FilesRead { entries, full: true }, now));
@@ -263,7 +258,7 @@ impl Host {
         self.ports.tickets.note(path, note).err().map(failed).into_iter().collect()
     }
 
-    fn written(&mut self, ticket: Ticket, by: Actor) {
+    pub(super) fn written(&mut self, ticket: Ticket, by: Actor) {
         self.review_soon();
         self.tell(Event::TicketWritten { ticket, by });
     }

@@ -131,8 +131,19 @@ pub trait Tickets: Send + Sync {
     /// The names that the files use for the lifecycle.
     fn keys(&self) -> &KeyMap;
 
-    /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there.
+    /// Creates `<id>.md` in the ticket folder with exactly this text; refuses where the file is there, and where the
+    /// folder is not (`NotFound`).
     fn create(&self, id: &TicketId, text: &str) -> io::Result<PathBuf>;
+
+    /// Makes the ticket folder, if it is not there.
+    fn make_folder(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Why the folder as a whole cannot be read or written just now, in words.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 
     /// Appends one audit note to the thread of the ticket at `path` (`<id>.thread.md`, or `thread.md` beside an
     /// `item.md`).

@@ -68,3 +68,28 @@ fn a_running_daemon_mends_tickets_and_goes_on_with_a_new_store() {
     stage.rest();
     assert!(stage.events().iter().any(|event| event["kind"] == "ISSUE_APPROVED" && event["ticket"] == "b"));
 }
+
+#[test]
+fn beside_a_daemon_the_settings_are_read_as_they_are_written_and_the_folder_as_it_is() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.start();
+    let config = "work/.yoi/config.toml";
+    let good = stage.bench.read(config);
+    stage.bench.write(config, &good.replace("mode = \"orchestrated\"", "mode = \"orchestrate\""));
+    let found = stage.yoi("doctor");
+    assert!(found.code == 1 && found.to_string().contains("error   .yoi/config.toml:2:8: "), "{found}");
+    assert!(!found.to_string().contains("settings\n"), "{found}");
+    stage.bench.write(config, &good);
+    let found = stage.yoi("doctor");
+    assert!(found.code == 0 && found.to_string().contains("ok      .yoi/config.toml: "), "{found}");
+
+    let (there, away) = (stage.bench.path("work/tickets"), stage.bench.path("work/away"));
+    fs::rename(&there, &away).unwrap();
+    let found = stage.yoi("doctor");
+    let what = "error   ticket folder: [BENCH]/work/tickets: there is no such folder";
+    assert!(found.code == 1 && found.to_string().matches(what).count() == 1, "{found}");
+    fs::rename(&away, &there).unwrap();
+    let found = stage.yoi("doctor");
+    assert_eq!(found.code, 0, "{found}");
+}

@@ -117,11 +117,38 @@ fn an_empty_workspace_says_what_to_do() {
     fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
     insta::assert_snapshot!(stage.yoi("list"), @r"
     ! yoi: [BENCH]/work/tickets: there is no ticket folder
-    !   hint: `yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?
+    !   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it
     (exit 1)
     ");
     stage.done("new First");
     assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 1, "the folder is made");
+}
+
+#[test]
+fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
+    let stage = Stage::new();
+    stage.done("new First");
+    let id = stage.json("list")["tickets"][0]["id"].as_str().unwrap().to_owned();
+    let (there, away) = (stage.bench.path("work/tickets"), stage.bench.path("work/away"));
+    fs::rename(&there, &away).unwrap();
+    let refused = stage.yoi("new Second");
+    insta::assert_snapshot!(refused, @r"
+    ! yoi: [BENCH]/work/tickets: there is no such folder; tickets are known from it, so no new one is made
+    !   hint: move it back; or make it yourself, to begin anew
+    (exit 3)
+    ");
+    fs::rename(&away, &there).unwrap();
+    stage.start();
+    fs::rename(&there, &away).unwrap();
+    assert_eq!(stage.yoi("new Second").to_string(), refused.to_string(), "with a daemon");
+    for line in [format!("show {id}"), format!("set {id} a=b")] {
+        let answer = stage.yoi(&line);
+        assert!(answer.code != 0 && answer.stderr.contains("moved? then move it back"), "{line}: {answer}");
+    }
+    assert!(!there.exists());
+    fs::rename(&away, &there).unwrap();
+    stage.done("new Second");
+    assert_eq!(fs::read_dir(&there).unwrap().count(), 2);
 }
 
 #[test]

@@ -62,7 +62,9 @@ const WRITES: [&str; 6] = [
 fn check_refused(stage: &Stage, line: &str) {
     let before = tickets(stage);
     let answer = stage.yoi(line);
-    assert!(answer.code != 0 && answer.stderr.contains("No space left on device"), "{line}: {answer}");
+    for what in ["No space left on device", "nothing was changed", "make room on the disk"] {
+        assert!(answer.code == 1 && answer.stderr.contains(what), "{line}: {answer}");
+    }
     assert_eq!(tickets(stage), before, "{line}");
 }
 
@@ -94,6 +96,51 @@ fn commands_refuse_on_a_full_disk_and_leave_every_file_whole() {
             stage.done(line);
         }
         stage.done("pause");
+    });
+}
+
+#[test]
+fn a_pause_that_cannot_be_kept_holds_and_says_that_a_restart_loses_it() {
+    on_a_small_disk("a_pause_that_cannot_be_kept_holds_and_says_that_a_restart_loses_it", || {
+        let stage = Stage::new();
+        stage.start();
+        stage.rest();
+        let obstacles = || stage.json("status")["obstacles"].to_string();
+        let full = |line: &str| {
+            fill(&stage, 0);
+            // What the store has set aside is used up.
+            let refuses = || {
+                stage.yoi(line);
+                obstacles().contains("history cannot be kept").then_some(())
+            };
+            until("a store that refuses", BOUND, refuses, obstacles);
+        };
+        let refused = |line: &str, what: &str| {
+            let answer = stage.yoi(line);
+            let said = answer.stderr.contains(what) && answer.stderr.contains("it could not be kept: ");
+            assert!(answer.code == 1 && said, "{line}: {answer}");
+        };
+        full("kick");
+        refused("pause --reason lunch", "held from now on, but a restart");
+        assert!(obstacles().contains("the pause could not be kept yet"), "{}", obstacles());
+        assert!(stage.yoi("kick --dry-run").stdout.contains("(lunch)"), "it holds");
+        make_room(&stage);
+        until("a kept pause", BOUND, || (!obstacles().contains("could not be kept")).then_some(()), obstacles);
+        stage.kill();
+        stage.start();
+        assert!(obstacles().contains("(lunch)"), "{}", obstacles());
+
+        full("pause --reason lunch");
+        stage.done("pause --reason lunch");
+        refused("resume", "go on from now on, but a restart");
+        refused("resume", "go on from now on, but a restart");
+        assert!(obstacles().contains("that the pause has ended could not be kept yet"), "{}", obstacles());
+        stage.kill();
+        make_room(&stage);
+        stage.start();
+        assert!(obstacles().contains("(lunch)"), "it was said: {}", obstacles());
+        stage.done("resume");
+        assert_eq!(obstacles(), "[]");
     });
 }
 

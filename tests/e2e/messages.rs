@@ -159,7 +159,7 @@ fn workspaces() {
     insta::assert_snapshot!(bench.yoi("plain", "up"), @r"
     ! yoi: the daemon ended at once (exit status: 1)
     !   - yoi: [BENCH]/plain/issues: there is no ticket folder
-    !   -   hint: `yoi new TITLE` makes it; or is [tickets] root in .yoi/config.toml another folder?
+    !   -   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it
     !   hint: `yoi daemon` runs it in the foreground
     (exit 1)
     ");

@@ -86,3 +86,28 @@ fn the_same_file_system_in_another_place_is_another_one() {
         stage.stop();
     });
 }
+
+#[test]
+fn tickets_that_can_only_be_read_are_named_and_every_refusal_says_what_to_do() {
+    in_a_namespace("tickets_that_can_only_be_read_are_named_and_every_refusal_says_what_to_do", || {
+        let stage = Stage::new();
+        stage.ticket("a", "ready", "");
+        stage.ticket("b", "queued", "queued_at: \"2026-11-30T08:00:00Z\"");
+        shell(&stage, "mount --bind tickets tickets && mount -o remount,bind,ro tickets");
+        let named = |when: &str| {
+            for line in ["set a extra=1", "move a queued", "accept b", "new Another"] {
+                let answer = stage.yoi(line);
+                for what in ["Read-only file system", "nothing was changed", "mount it writable"] {
+                    assert!(answer.code == 1 && answer.stderr.contains(what), "{when}: {line}: {answer}");
+                }
+            }
+            let found = stage.yoi("doctor");
+            let what =
+                "error   ticket folder: [BENCH]/work/tickets: nothing can be written there: Read-only file system";
+            assert!(found.code == 1 && found.to_string().matches(what).count() == 1, "{when}: {found}");
+        };
+        named("without a daemon");
+        stage.start();
+        named("with a daemon");
+    });
+}

@@ -175,6 +175,32 @@ fn another_ticket_folder_is_taken_by_a_fresh_start_in_the_same_process() {
 }
 
 #[test]
+fn a_ticket_folder_that_is_not_there_is_a_bad_setting_and_ends_nothing() {
+    let stage = Stage::with("[tickets]\nroot = \"tickets\"\n");
+    stage.ticket("a", "ready", "");
+    stage.bench.write("work/file", "");
+    stage.bench.write("work/backlog/b.md", "---\ntitle: b\nstate: queued\n---\n");
+    stage.start();
+    stage.rest();
+    let pid = stage.json("status")["pid"].clone();
+    for (from, to, why) in [("tickets", "tickts", "there is no such folder"), ("tickts", "file", "this is no folder")] {
+        settings(&stage, &format!("root = \"{from}\""), &format!("root = \"{to}\""));
+        shows(&stage, why);
+        let said = obstacles(&stage);
+        assert!(said.contains(&format!("work/{to}")) && said.contains("config.toml:6: "), "{said}");
+        assert!(said.contains("the last good settings stay in force"), "{said}");
+        stage.done("set a note=x");
+        let found = stage.yoi("doctor");
+        assert!(found.code == 1 && found.stdout.contains(why), "{found}");
+    }
+    settings(&stage, "root = \"file\"", "root = \"tickets\"");
+    until("no obstacle", BOUND, || (obstacles(&stage) == "[]").then_some(()), || obstacles(&stage));
+    assert_eq!(stage.json("status")["pid"], pid);
+    settings(&stage, "root = \"tickets\"", "root = \"backlog\"");
+    assert_eq!(stage.nth_turn(1).items(), ["b"], "one that is there is taken");
+}
+
+#[test]
 fn a_hangup_reads_the_settings_again() {
     let stage = Stage::new();
     stage.start();
