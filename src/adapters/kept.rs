@@ -138,7 +138,7 @@ impl Journal {
         match files::read_whole(&place.journal()) {
             Ok(text) => text.split(|byte| *byte == b'\n').for_each(|line| journal.take_in(line)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(named(&place.journal(), &error)),
+            Err(error) => return Err(files::named(&place.journal(), &error)),
         }
         journal.place = Some(place);
         Ok(journal)
@@ -249,7 +249,7 @@ impl Journal {
             text.extend(serde_json::to_vec(line)?);
             files::open_own(&place.journal(), Text::Extended)?.write_all(&text)
         };
-        write().map_err(|error| named(&place.journal(), &error))
+        write().map_err(|error| files::named(&place.journal(), &error))
     }
 
     /// Moves what lies beside the ticket into the folder; on another file system it stays, hidden.
@@ -282,6 +282,20 @@ impl Journal {
     pub(super) fn kept_paths(&self) -> Vec<String> {
         let theirs = self.entries.iter().filter(|e| e.out.is_some_and(|out| out.digest != e.made.known()));
         theirs.filter_map(|entry| self.locate(entry)).map(|path| path.display().to_string()).collect()
+    }
+
+    /// Moves a text to where it is kept for good, for the exchange of this name; on another file system, or where nothing
+    /// outlives this process, it stays, and has the hidden name. Returns where.
+    fn keep_for_good(&self, path: &Path, name: &str, hidden: PathBuf) -> io::Result<PathBuf> {
+        let wanted = self.place.as_ref().map_or_else(|| hidden.clone(), |place| place.text(name, CONFLICT));
+        match fs::rename(path, &wanted) {
+            Ok(()) => Ok(wanted),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::rename(path, &hidden)?;
+                Ok(hidden)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Lets go of a text that nothing is to be done about any more.
@@ -354,10 +368,6 @@ impl Place {
     fn text(&self, name: &str, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{name}.{ending}", self.stem))
     }
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

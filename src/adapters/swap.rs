@@ -89,9 +89,7 @@ pub fn edit<R>(
 
 fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decide<'_, R>) -> io::Result<()> {
     while let Step::Put(ours) = exchange.next(decide) {
-        let edit = Edit::made(exchange.newest(), exchange.changes(), &ours);
-        let edits = if edit.changes.is_empty() { Vec::new() } else { vec![edit] };
-        let came_out = place.put((exchange.newest(), exchange.expected(), &ours), edits)?;
+        let came_out = place.put((exchange.newest(), exchange.expected(), &ours), exchange.edits(&ours))?;
         if let CameOut::Other(newest) | CameOut::NotPut(newest) = &came_out {
             place.meet(newest);
         }
@@ -112,13 +110,11 @@ pub(super) fn replace(
     let folder = folder(&path)?;
     let _lock = lock_directory(folder, PATIENCE)?;
     let mut place = Place::new(&path, folder, false, journal).following(name);
-    let came_out = place.put((theirs, current, text), edits);
-    let result = match came_out {
-        Ok(CameOut::Other(newest)) => give_back(&mut place, newest, text.to_vec()).map(|()| false),
-        Ok(CameOut::NotPut(_)) => Ok(false),
-        Ok(CameOut::Expected) => Ok(true),
-        Err(error) => Err(error),
-    };
+    let result = place.put((theirs, current, text), edits).and_then(|came_out| match came_out {
+        CameOut::Expected => Ok(true),
+        CameOut::NotPut(_) => Ok(false),
+        CameOut::Other(newest) => give_back(&mut place, newest, text.to_vec()).map(|()| false),
+    });
     place.put_away();
     result
 }

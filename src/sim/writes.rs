@@ -14,7 +14,7 @@ use crate::domain::facts::Facts;
 use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{acceptance, plan_move, queue_stamp};
 use crate::domain::ticket::{State, Ticket, Timestamp};
-use crate::text::merge::{CameOut, Edit, Exchange, Failure, Step, Swapped, is_whole};
+use crate::text::merge::{CameOut, Exchange, Failure, Step, Swapped, is_whole};
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,8 +172,7 @@ impl World {
             Phase::Exchange(ours) => {
                 let Some(exchange) = &write.exchange else { return Went::Gone };
                 let (base, expected) = (exchange.newest().to_vec(), exchange.expected().to_vec());
-                let edit = Edit::made(&base, exchange.changes(), &ours);
-                let edits = if edit.changes.is_empty() { Vec::new() } else { vec![edit] };
+                let edits = exchange.edits(&ours);
                 let follows = write.follows.clone();
                 let noted = Noted { follows, base: &base, expected: &expected, placed: &ours, edits };
                 let Some((name, came_out)) = self.exchange(&write.path, noted) else { return Went::Gone };

@@ -116,6 +116,12 @@ impl<R> Exchange<R> {
         self.wanted.as_deref().unwrap_or_default()
     }
 
+    /// The edit that the text in hand is made by; none where it is somebody else's as it is.
+    pub fn edits(&self, ours: &[u8]) -> Vec<Edit> {
+        let changes = self.changes();
+        if changes.is_empty() { Vec::new() } else { vec![Edit::made(&self.newest, changes, ours)] }
+    }
+
     /// Says what to do now. `decide` is asked on the newest text each time.
     pub fn next(&mut self, decide: Decide<'_, R>) -> Step {
         if self.finished || self.attempts == 2 * ATTEMPTS {

@@ -2,7 +2,6 @@
 //!
 //! Must not know: why they are there.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,22 +16,10 @@ impl Journal {
 
     /// Keeps a text that no line tells of, for good. Returns where.
     pub fn keep_leftover(&self, path: &Path) -> io::Result<PathBuf> {
-        let hidden = || path.with_extension(CONFLICT);
-        let name = ulid::Ulid::generate().to_string().to_lowercase();
-        let wanted = match &self.place {
-            Some(place) => {
-                files::own_folder(&place.folder)?;
-                place.text(&name, CONFLICT)
-            }
-            None => hidden(),
-        };
-        match fs::rename(path, &wanted) {
-            Ok(()) => Ok(wanted),
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                fs::rename(path, hidden())?;
-                Ok(hidden())
-            }
-            Err(error) => Err(error),
+        if let Some(place) = &self.place {
+            files::own_folder(&place.folder)?;
         }
+        let name = ulid::Ulid::generate().to_string().to_lowercase();
+        self.keep_for_good(path, &name, path.with_extension(CONFLICT))
     }
 }

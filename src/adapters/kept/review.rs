@@ -5,7 +5,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -259,17 +258,7 @@ impl Journal {
 
     /// Keeps a text for good, under a name that says why it is there.
     pub(super) fn set_aside(&mut self, entry: &Entry, path: &Path, why: &str) -> io::Result<Found> {
-        let name = &entry.made.name;
-        let hidden = || entry.beside.with_extension(CONFLICT);
-        let wanted = self.place.as_ref().map_or_else(hidden, |place| place.text(name, CONFLICT));
-        let kept = match fs::rename(path, &wanted) {
-            Ok(()) => wanted,
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                fs::rename(path, hidden())?;
-                hidden()
-            }
-            Err(error) => return Err(error),
-        };
+        let kept = self.keep_for_good(path, &entry.made.name, entry.beside.with_extension(CONFLICT))?;
         self.forget(entry);
         Ok(Found::Conflict { kept, why: why.to_owned() })
     }

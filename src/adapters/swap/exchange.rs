@@ -56,16 +56,9 @@ impl<'p> Place<'p> {
         let temporary = self.write(ours, &fs::metadata(self.path)?)?;
         let name = self.begin(temporary.path(), (base, expected, ours), edits)?;
         // Writing ours to disk took its time. Who has saved since is not displaced at all, but for the moment that is left.
-        match self.other_than(expected) {
-            Ok(None) => {}
-            Ok(Some(newest)) => {
-                self.void(&name);
-                return Ok(CameOut::NotPut(newest));
-            }
-            Err(error) => {
-                self.void(&name);
-                return Err(error);
-            }
+        if let Some(other) = self.other_than(expected).transpose() {
+            self.void(&name);
+            return other.map(CameOut::NotPut);
         }
         fault::delay("before-exchange");
         match self.swap(temporary.path()) {
