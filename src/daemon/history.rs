@@ -112,7 +112,7 @@ impl History {
 
     /// Tries again at once what waits, for somebody who wants to know.
     pub(super) fn insist(&mut self, now: Timestamp) {
-        if self.ledger.is_some() {
+        if self.ledger.is_some() || self.trouble.is_some() {
             self.retry_at = None;
             self.write(now);
         }
@@ -289,6 +289,7 @@ mod tests {
         assert!(!history.keeps_the_pause());
         shared.0.lock().unwrap().full = false;
         history.insist(at(2));
+        assert_eq!(history.trouble(), None);
         assert!(history.keeps_the_pause() && history.ledger().paused.is_some(), "not only when it is time");
         shared.0.lock().unwrap().full = true;
         history.save_ledger(SavedLedger { fruitless: 2, ..paused(true) }, at(3));

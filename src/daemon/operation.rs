@@ -143,8 +143,8 @@ impl Host {
         self.history.keeps_the_pause()
     }
 
-    /// Whoever asked is told what came of it.
-    fn insist(&mut self) {
+    /// What waits to be kept is tried again at once: whoever asked is told what came of it.
+    pub fn insist(&mut self) {
         let now = self.now();
         self.history.insist(now);
         self.tell_listeners();
