@@ -79,7 +79,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
         without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
-        session: host.resident().then(|| summary.session.to_owned()),
+        session: host.resident().then(|| summary.session.to_owned()).filter(|session| !session.is_empty()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
         last_decision: summary.last_decision.map(explain::last),
         timers: if host.resident() { engine.timers().into_iter().map(present::timer).collect() } else { Vec::new() },

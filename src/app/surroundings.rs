@@ -86,6 +86,10 @@ impl App {
         let (mut well, mut findings) = self.surroundings();
         let mut fixed = Vec::new();
         for Repair { mut finding, mend } in self.repairs() {
+            let Some(mend) = mend else {
+                findings.push(finding);
+                continue;
+            };
             match fix.then(mend) {
                 Some(Ok(done)) => fixed.push(done),
                 Some(Err(error)) => {
@@ -163,7 +167,7 @@ impl App {
                 }
                 _ => Ok("the Orchestrator command is trusted".into()),
             },
-            Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into()),
+            Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks): no [orchestrator] command is set".into()),
             Reach::No(why) => Err(finding("remark", "orchestrator", why)),
         }
     }

@@ -36,6 +36,7 @@ pub struct Arguments {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let json = arguments.json;
     let Arguments { state, class, label, all, .. } = arguments;
+    let chosen = state.is_some() || class.is_some() || label.is_some();
     let request = ListRequest { state, class, label, all, brief: false };
     let app = context.open()?;
     if json {
@@ -43,7 +44,9 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     app.list(&request, |tickets, errors| {
-        if tickets.is_empty() && errors.is_empty() {
+        if tickets.is_empty() && chosen {
+            output::print("no ticket is like that (`yoi list --all` shows every one)")?;
+        } else if tickets.is_empty() {
             output::print("no tickets (`yoi new TITLE` makes one, `yoi list --all` shows closed ones too)")?;
         }
         if !tickets.is_empty() {

@@ -76,6 +76,7 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     if !view.classes.is_empty() {
         line("classes", counts(&Class::ALL.map(Class::as_str), &view.classes));
     }
+    let absent = view.orchestrator.as_ref().is_none_or(|pod| pod.state == "gone");
     if let Some(pod) = &view.orchestrator {
         let since = if pod.since.is_empty() { String::new() } else { format!(" since {}", pod.since) };
         let detail = pod.detail.as_ref().map(|d| format!(": {d}")).unwrap_or_default();
@@ -84,7 +85,8 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         line("orchestrator", format!("{state}{since}{detail}"));
     }
     for (name, text) in [
-        ("session", &view.session),
+        // Of an Orchestrator that is not there; `--json` has it.
+        ("session", if absent { &None } else { &view.session }),
         ("last boundary", &view.last_boundary),
         ("last decision", &view.last_decision),
         ("pending kick", &view.pending),

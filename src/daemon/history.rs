@@ -77,6 +77,7 @@ impl History {
         let trouble = self.trouble.as_ref()?;
         Some(match (self.records.len(), self.lost) {
             (0, 0) => trouble.clone(),
+            (1, 0) => format!("{trouble} (1 event waits to be written)"),
             (waiting, 0) => format!("{trouble} ({waiting} events wait to be written)"),
             (waiting, lost) => format!("{trouble} ({waiting} events wait to be written, {lost} older ones are lost)"),
         })

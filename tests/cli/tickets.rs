@@ -126,6 +126,36 @@ fn an_empty_workspace_says_what_to_do() {
 }
 
 #[test]
+fn a_list_of_what_is_not_there_says_so_whatever_else_there_is() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.bench.write("work/tickets/b.md", "---\ntitle: b\n");
+    for line in ["list --label x", "list --state queued", "list --class new_queued"] {
+        let said = stage.done(line).stdout;
+        assert!(
+            said.starts_with("no ticket is like that (`yoi list --all` shows every one)\n\n1 file"),
+            "{line}: {said}"
+        );
+    }
+    fs::remove_file(stage.bench.path("work/tickets/a.md")).unwrap();
+    assert!(stage.done("list").stdout.starts_with("no tickets (`yoi new TITLE`"));
+}
+
+#[test]
+fn a_command_of_a_later_version_is_answered_with_what_there_is() {
+    let stage = Stage::new();
+    for (line, there) in [("inbox", "yoi status"), ("close a", "--force --reason"), ("claim a", "README.md")] {
+        let said = stage.yoi(line);
+        assert!(
+            said.code == 2 && said.stderr.contains("This version has no `yoi ") && said.stderr.contains(there),
+            "{said}"
+        );
+    }
+    let said = stage.yoi("lst");
+    assert!(said.code == 2 && said.stderr.contains("'list'") && !said.stderr.contains("This version"), "{said}");
+}
+
+#[test]
 fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
     let stage = Stage::new();
     stage.done("new First");
@@ -222,11 +252,11 @@ fn what_has_no_frontmatter_is_named_by_doctor_and_counted_by_status() {
     }
     put("fix-login.md", "---\ntitle: Fix the login\nstate: ready\n---\n");
     let status = || stage.done("status").stdout;
-    until("a ticket", BOUND, || status().contains("tickets       3 ready\n").then_some(()), status);
+    until("a ticket", BOUND, || status().contains(" 3 ready\n").then_some(()), status);
     put("fix-login.md", "none any more\n");
     until("none", BOUND, || status().contains(counted).then_some(()), status);
     fs::remove_file(stage.bench.path("work/tickets/fix-login.md")).unwrap();
-    until("nothing", BOUND, || status().contains("tickets       2 ready\n").then_some(()), status);
+    until("nothing", BOUND, || status().contains(" 2 ready\n").then_some(()), status);
 }
 
 #[test]
@@ -430,7 +460,7 @@ fn doctor_finds_what_is_wrong_and_writes_nothing() {
     ok      4 tickets read
     ok      workspace [BENCH]/work
     ok      the Orchestrator command is trusted
-    ok      store [BENCH]/work/.git/yoi/store.sqlite
+    ok      no store yet: history begins with the first event, in [BENCH]/work/.git/yoi/store.sqlite
     error   tickets/deep/double.md: the id `double` is also that of tickets/double.md; rename one of the files, neither is started
     error   tickets/double.md: the id `double` is also that of tickets/deep/double.md; rename one of the files, neither is started
     error   tickets/tab.md:3:1: a tab as indentation: YAML wants spaces here
