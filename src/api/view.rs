@@ -292,13 +292,16 @@ pub struct NewView {
     pub path: String,
 }
 
-/// `plan`, `wait`, `await`.
+/// `plan`, `wait`, `await`, `pause`, `resume`, `reload`, `orchestrator attach` and `reset`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoneView {
     /// Always 1.
     pub version: u32,
     /// What was done, in a sentence.
     pub done: String,
+    /// What of it a restart would not find, as long as the disk takes nothing.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// `yoi hook`.
@@ -316,6 +319,9 @@ pub struct HookView {
     pub kick: Option<Value>,
     /// Why a report of the registered session itself did not count.
     pub ignored: Option<String>,
+    /// What of it a restart would not find, as long as the disk takes nothing.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// `yoi events`: one object a line.
@@ -462,4 +468,7 @@ pub struct DownView {
     pub turns: Vec<String>,
     /// Kicks whose turns were ended (`--pods`).
     pub ended_turns: Vec<String>,
+    /// What the daemon could not keep, and the next one does not find; why.
+    #[serde(default)]
+    pub unkept: Vec<String>,
 }

@@ -100,7 +100,11 @@ pub fn done(answer: Value, json: bool) -> Outcome {
     if json {
         output::json(&answer)?;
     } else {
-        output::print(&output::harmless(&output::view::<DoneView>(answer)?.done))?;
+        let view: DoneView = output::view(answer)?;
+        output::print(&output::harmless(&view.done))?;
+        for remark in &view.remarks {
+            output::print(&output::harmless(&format!("  {remark}")))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
