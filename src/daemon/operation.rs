@@ -77,7 +77,8 @@ impl Host {
             return Ok(changed);
         }
         let before = std::mem::replace(&mut self.settings, settings.clone());
-        if changed.is_empty() && before.reach == settings.reach {
+        // Trust alone changes no key: but who can be reached, and whether it can be woken.
+        if changed.is_empty() && before.reach == settings.reach && before.policy == settings.policy {
             return Ok(changed);
         }
         let session = self.is_another_way(&before).then(|| (self.sessions)());
