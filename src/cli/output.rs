@@ -42,7 +42,10 @@ pub fn answer<T: DeserializeOwned>(
 
 /// Prints the answer to what was only to be done.
 pub fn done(done: Value, as_json: bool) -> Outcome {
-    answer(done, as_json, |view: &DoneView| print(&harmless(&view.done)))
+    answer(done, as_json, |view: &DoneView| {
+        print(&harmless(&view.done))?;
+        view.remarks.iter().try_for_each(|remark| print(&harmless(&format!("  {remark}"))))
+    })
 }
 
 /// One JSON object on one line.

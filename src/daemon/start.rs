@@ -51,11 +51,13 @@ impl Host {
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
+        let whom = beginning.settings.whom();
         let Settings { policy, reach, .. } = beginning.settings.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
             reach,
+            whom,
             session: (beginning.sessions)(),
             files,
             recorded_at: recorded.as_ref().map(|r| r.at),
@@ -97,6 +99,7 @@ impl Host {
             dirty,
             policy,
             reach,
+            whom: None,
             session: String::new(),
             files,
             recorded: None,

@@ -34,6 +34,8 @@ use crate::ports::Query;
 
 /// How long a visit may wait for its turn before the caller is told that the daemon is stuck.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a daemon that is told to end may take to say what it could not keep.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How many records one look at the store hands over.
 const CHUNK: usize = 500;
 
@@ -147,8 +149,14 @@ async fn lifecycle(State(mail): State<Sender<Message>>, UrlPath(boundary): UrlPa
 }
 
 async fn stop(State(mail): State<Sender<Message>>) -> Response {
+    let unkept = visit(&mail, |host| {
+        host.insist();
+        host.unkept()
+    });
+    // Whoever wants it to end does not wait for a host that is busy.
+    let unkept = tokio::time::timeout(LAST_WORDS, unkept).await.ok().and_then(Result::ok).unwrap_or_default();
     answer(match mail.send(Message::Stop(Stop::Asked)) {
-        Ok(()) => Ok(json!({"version": 1, "pid": std::process::id()})),
+        Ok(()) => Ok(json!({"version": 1, "pid": std::process::id(), "unkept": unkept})),
         // Whoever asks again finds it gone.
         Err(_) => Err(Failure { passing: true, ..Failure::failed("the daemon is stopping already") }),
     })

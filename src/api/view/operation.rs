@@ -159,4 +159,7 @@ pub struct DownView {
     pub turns: Vec<String>,
     /// Kicks whose turns were ended (`--pods`).
     pub ended_turns: Vec<String>,
+    /// What the daemon could not keep, and the next one does not find; why.
+    #[serde(default)]
+    pub unkept: Vec<String>,
 }

@@ -109,13 +109,16 @@ pub struct KickView {
     pub turn_seconds_today: f64,
 }
 
-/// `plan`, `wait`, `await`.
+/// `plan`, `wait`, `await`, `pause`, `resume`, `reload`, `orchestrator attach` and `reset`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoneView {
     /// Always 1.
     pub version: u32,
     /// What was done, in a sentence.
     pub done: String,
+    /// What of it a restart would not find, as long as the disk takes nothing.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// `yoi hook`.
@@ -133,4 +136,7 @@ pub struct HookView {
     pub kick: Option<Value>,
     /// Why a report of the registered session itself did not count.
     pub ignored: Option<String>,
+    /// What of it a restart would not find, as long as the disk takes nothing.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
