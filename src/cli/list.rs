@@ -73,7 +73,7 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
     line(&mut text, HEAD, columns, [Colour::Dim; 4], "TITLE");
     for ticket in tickets {
         let cells = cells(*ticket);
-        let title = if ticket.title().is_empty() { "(no title)" } else { ticket.title() };
+        let title = output::title(ticket.title());
         let title = match (left, reason(*ticket)) {
             (Some(left), reason) => (Cow::Owned(terminal::cut(&output::harmless(title), left)), reason),
             (None, Some(reason)) => (Cow::Owned(format!("{}  [{reason}]", at_most(title))), None),

@@ -137,6 +137,11 @@ pub fn view<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     })
 }
 
+/// A ticket's title, or that it has none.
+pub fn title(title: &str) -> &str {
+    if title.is_empty() { "(no title)" } else { title }
+}
+
 /// `path:line:column`, as far as there is a line and a column.
 pub fn place(path: &str, line: usize, column: usize) -> String {
     match (line, column) {

@@ -25,7 +25,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
 
 fn explained(view: &WhyView) -> Result<(), Failure> {
     let id = terminal::paint(Colour::Bold, &output::harmless(&view.ticket.id));
-    let title = terminal::cut(&output::harmless(&view.ticket.title), terminal::WIDE);
+    let title = terminal::cut(&output::harmless(output::title(&view.ticket.title)), terminal::WIDE);
     output::print(&format!("{id}  {title}"))?;
     // On a terminal a sentence goes on below its beginning; elsewhere it is one line.
     let width = terminal::width().map_or(usize::MAX, |width| width.max(40) - 4);
