@@ -118,7 +118,7 @@ impl History {
 
     /// Tries again at once what waits, for somebody who wants to know.
     pub(super) fn insist(&mut self, now: Timestamp) {
-        if self.waits() {
+        if self.waits() || self.trouble.is_some() {
             self.retry_at = None;
             self.write(now);
         }
