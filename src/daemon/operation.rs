@@ -160,7 +160,7 @@ impl Host {
         self.history.keeps_the_pause()
     }
 
-    /// Tries once more to keep what waits for it; whoever asked is told what came of it.
+    /// What waits to be kept is tried again at once: whoever asked is told what came of it.
     pub fn insist(&mut self) {
         let now = self.now();
         self.history.insist(now);
