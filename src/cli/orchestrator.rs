@@ -58,6 +58,12 @@ struct Which {
     pid: Option<u32>,
 }
 
+impl Which {
+    fn process(&self) -> Result<Option<u32>, Failure> {
+        self.pid.map_or_else(|| ancestry::agent_process().map_err(Failure::refused), |pid| Ok(Some(pid)))
+    }
+}
+
 /// Runs one of them.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     match arguments.command {
@@ -76,7 +82,7 @@ fn attach(app: &App, which: &Which, json: bool) -> Outcome {
     };
     let request = SessionRequest {
         session: id,
-        pid: which.pid.or_else(ancestry::agent_process),
+        pid: which.process()?,
         agent: agent_session().map(|(agent, _)| agent.to_owned()),
     };
     output::done(app.call_daemon(&Request::Attach(request))?, json)
