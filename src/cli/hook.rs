@@ -118,5 +118,9 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
         None if take_list => {}
         None => output::print(&output::harmless(&view.done))?,
     }
+    // Beside what may be a list for an agent.
+    for remark in &view.remarks {
+        eprintln!("{}", output::harmless(remark));
+    }
     Ok(ExitCode::SUCCESS)
 }

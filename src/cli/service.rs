@@ -88,6 +88,9 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
         Some(pid) => output::print(&format!("the daemon (pid {pid}) has stopped"))?,
         None => output::print("the daemon was not running")?,
     }
+    for lost in &stopped.unkept {
+        output::print(&output::harmless(&format!("not kept: {lost}")))?;
+    }
     for kick in &stopped.ended_turns {
         output::print(&output::harmless(&format!("the turn of kick {kick} was ended")))?;
     }

@@ -200,6 +200,13 @@ impl Stage {
         daemon.wait().unwrap();
     }
 
+    /// Ends it as the system does, and waits until it has ended.
+    pub fn terminate(&self) {
+        let pid = rustix::process::Pid::from_child(self.daemon.borrow().as_ref().unwrap());
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.ended();
+    }
+
     /// Waits until it has ended by itself.
     pub fn ended(&self) {
         let mut daemon = self.daemon.take().unwrap();
