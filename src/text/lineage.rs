@@ -156,7 +156,7 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
         let brought = effects
             .iter()
             .filter(|effect| stands(effect))
-            .map(|(key, _, after)| first_with(made, at, key, after))
+            .map(|(key, _, after)| first_with(made, at, key, after.as_ref()))
             .max();
         if brought == Some(at) {
             break;
@@ -181,9 +181,10 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
 }
 
 /// The first exchange with this value, from the one on that this one was made again from.
-fn first_with(made: &[Made], at: usize, key: &str, value: &Option<Value>) -> usize {
+fn first_with(made: &[Made], at: usize, key: &str, value: Option<&Value>) -> usize {
     let followed = made[at].follows.as_ref().and_then(|name| made[..at].iter().position(|m| m.name == *name));
-    let has = |m: &Made| m.edits.iter().flat_map(Edit::effects).any(|(k, _, after)| k == key && after == value);
+    let has =
+        |m: &Made| m.edits.iter().flat_map(Edit::effects).any(|(k, _, after)| k == key && after.as_ref() == value);
     (followed.unwrap_or(at)..at).find(|n| has(&made[*n])).unwrap_or(at)
 }
 
