@@ -26,9 +26,9 @@ use rustix::fs::{CWD, RenameFlags};
 pub use self::layout::id_of;
 use self::plain::Plain;
 use self::prints::Prints;
-use super::files;
 use super::kept::Kept;
 use super::locks::TicketLocks;
+use super::{fault, files};
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::finding::Finding;
@@ -37,9 +37,6 @@ use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Review, Reviewing, Tickets};
 use crate::text::keys::KeyMap;
 use crate::text::read::{Reading, read};
-
-/// From so many changed files on, those are looked through of which something is remembered.
-const MANY: usize = 32;
 
 /// The tickets of one workspace.
 #[derive(Clone, Debug)]
@@ -211,14 +208,7 @@ impl Tickets for TicketFolder {
     }
 
     fn review(&self, which: Reviewing<'_>) -> Review {
-        match which {
-            // What is remembered is looked at once, and not looked for once for each of these.
-            Reviewing::Paths(paths) if paths.len() > MANY => {
-                let remembered: Vec<_> = self.kept.files(true).iter().map(|file| self.relative(file)).collect();
-                self.review_kept(Reviewing::Paths(&remembered))
-            }
-            which => self.review_kept(which),
-        }
+        self.review_kept(which)
     }
 
     fn keys(&self) -> &KeyMap {
@@ -270,6 +260,7 @@ fn write_new(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;
     let target = folder.join(name);
+    fault::delay("before-new");
     match rustix::fs::renameat_with(CWD, temporary.path(), CWD, &target, RenameFlags::NOREPLACE) {
         Ok(()) => {}
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => fs::hard_link(temporary.path(), &target)?,

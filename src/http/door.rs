@@ -46,6 +46,8 @@ pub struct Door {
     entrances: Arc<Semaphore>,
     places: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    /// How long an answer may be left unread.
+    unread: Duration,
     refused: AtomicU64,
     let_go: AtomicU64,
     trouble: Mutex<Option<String>>,
@@ -70,6 +72,7 @@ impl Door {
             entrances: places(doors.most + REFUSALS),
             places: places(doors.most),
             streams: places(doors.most_streams),
+            unread: UNREAD,
             refused: AtomicU64::new(0),
             let_go: AtomicU64::new(0),
             trouble: Mutex::new(None),
@@ -231,7 +234,8 @@ impl Unread {
             self.stalled = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
+        let unread = self.guest.door.unread;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(unread)));
         stalled.as_mut().poll(cx).map(|()| {
             self.guest.door.let_go.fetch_add(1, Ordering::Relaxed);
             Err(io::ErrorKind::WriteZero.into())
@@ -270,5 +274,48 @@ impl AsyncWrite for Unread {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::ports::Door as _;
+
+    const SHORT: Duration = Duration::from_millis(60);
+
+    /// Writes without end to somebody who reads nothing; what came of it within ten times as long as that is let be.
+    fn unread(lasting: bool) -> (Option<io::ErrorKind>, Duration, u64) {
+        let door = Door { unread: SHORT, ..Door::new("socket".into(), Some(1_024)) };
+        let guest = Guest { door: Arc::new(door), lasting: Arc::new(AtomicBool::new(lasting)) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (stream, _reads_nothing) = UnixStream::pair().unwrap();
+            let mut unread = Unread { stream, guest: guest.clone(), stalled: None };
+            let began = Instant::now();
+            let writing = async {
+                loop {
+                    if let Err(error) = unread.write_all(&[b'x'; 4_096]).await {
+                        break error.kind();
+                    }
+                }
+            };
+            let ended = timeout(SHORT * 10, writing).await.ok();
+            (ended, began.elapsed(), guest.door.traffic().let_go)
+        })
+    }
+
+    #[test]
+    fn who_leaves_an_answer_unread_is_let_go_and_who_reads_a_stream_is_not() {
+        assert_eq!(Door::new("socket".into(), None).unread, Duration::from_secs(30));
+        let (ended, after, let_go) = unread(false);
+        assert_eq!((ended, let_go), (Some(io::ErrorKind::WriteZero), 1));
+        assert!(after >= SHORT, "{after:?}");
+        let (ended, _, let_go) = unread(true);
+        assert_eq!((ended, let_go), (None, 0));
     }
 }
