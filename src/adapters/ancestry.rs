@@ -23,11 +23,6 @@ pub struct Ancestry {
     pub pids: Vec<u32>,
 }
 
-/// The agent's process; None where nothing but shells is found.
-pub fn agent_process() -> Option<u32> {
-    of(None).agent
-}
-
 /// What this process runs under; or what is known of a process that is given as the agent's.
 pub fn of(given: Option<u32>) -> Ancestry {
     let mut found = Ancestry::default();

@@ -144,6 +144,7 @@ fn request(
         pod,
         agent: Some(arguments.event.clone()),
         pid: arguments.pid.or(agent),
+        found: arguments.pid.is_none(),
         program,
         ancestors: pids,
         of_agent: true,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{Outcome, agent_hook, context::Context, output};
-use crate::adapters::ancestry;
+use crate::adapters::ancestry::{self, Ancestry};
 use crate::adapters::environment::agent_session;
 use crate::api::failure::Failure;
 use crate::api::request::{HookRequest, Request};
@@ -87,10 +87,14 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
     let event = if said.beside { "alive".into() } else { event };
     let session = session.or(said.session);
     let of_session = role.is_none() && matches!(event.as_str(), "orchestrator-spawn" | "orchestrator-restore");
+    // Where it comes from tells nothing of a role's Pod.
+    let Ancestry { agent: above, pids, .. } = if role.is_none() { ancestry::of(pid) } else { Ancestry::default() };
     let request = Request::Hook(HookRequest {
         session: session.or_else(|| agent_session().map(|(_, id)| id)),
         // A session without a process could never be found to have ended.
-        pid: pid.or_else(|| of_session.then(ancestry::agent_process).flatten()),
+        pid: pid.or_else(|| above.filter(|_| of_session)),
+        found: pid.is_none(),
+        ancestors: pids,
         event,
         role,
         ticket,
