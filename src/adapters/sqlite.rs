@@ -89,8 +89,8 @@ impl Why {
             if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
         let advice = match code {
             Some(DatabaseCorrupt | NotADatabase) => {
-                ": the file is damaged, or no store of yoi's; move it away and yoi begins a new one (history is lost, no \
-                 ticket is)"
+                ": the file is damaged, or no store of yoi's; move it away (`yoi doctor --fix` does) and yoi begins a new \
+                 one (history is lost, no ticket is)"
             }
             Some(DatabaseBusy) => ": another process has held the store for more than 5 s",
             Some(DiskFull) => ": nothing was written; make room on the disk",

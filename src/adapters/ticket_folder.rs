@@ -8,6 +8,7 @@ mod layout;
 mod leaf;
 mod leftovers;
 mod note;
+mod plain;
 mod prints;
 mod scan;
 mod standing;
@@ -23,6 +24,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, RenameFlags};
 
 pub use self::layout::id_of;
+use self::plain::Plain;
 use self::prints::Prints;
 use super::files;
 use super::kept::Kept;
@@ -51,6 +53,7 @@ pub struct TicketFolder {
     noticed: Arc<Mutex<Noticed>>,
     /// None: nothing is kept to compare with.
     prints: Option<Arc<Prints>>,
+    plain: Arc<Plain>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +76,7 @@ impl TicketFolder {
         let locks = locks.into();
         let kept = Kept::new(locks.with_file_name("kept"));
         let (workspace, folder, locks) = (workspace.into(), folder.into(), TicketLocks::new(locks));
-        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None }
+        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None, plain: Arc::default() }
     }
 
     /// Locks are waited for so long, and not 10 s.
@@ -124,7 +127,7 @@ impl TicketFolder {
                 Err(_) => prints.unreadable(path, full),
             }
         }
-        match read {
+        let entry = match read {
             Ok((bytes, _)) => self.entry(&bytes, path),
             Err(error) if error.kind() == io::ErrorKind::NotFound && full.is_symlink() => {
                 unreadable("this symlink points to nothing".into())
@@ -133,7 +136,9 @@ impl TicketFolder {
                 Entry::Absent
             }
             Err(error) => unreadable(format!("it cannot be read: {error}")),
-        }
+        };
+        self.plain.put(path, entry == Entry::NotATicket);
+        entry
     }
 
     fn entry(&self, bytes: &[u8], path: &Path) -> Entry {
@@ -165,6 +170,7 @@ impl Tickets for TicketFolder {
             self.read_at(&self.workspace.join(path), path)
         } else {
             self.prints.iter().for_each(|prints| prints.forget(path));
+            self.plain.put(path, false);
             Entry::NotATicket
         }
     }
@@ -243,6 +249,10 @@ impl Tickets for TicketFolder {
 
     fn trouble(&self) -> Option<String> {
         self.readable().and_then(|()| self.writable()).err().map(|error| error.to_string())
+    }
+
+    fn without_frontmatter(&self) -> Vec<PathBuf> {
+        self.plain.there(&self.workspace)
     }
 
     fn note(&self, path: &Path, note: &str) -> io::Result<()> {

@@ -50,8 +50,10 @@ pub fn reload(host: &mut Host) -> Result<Value, Failure> {
     }
 }
 
-/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1).
+/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1). What was mended
+/// around the tickets is taken at once.
 pub fn fix(host: &mut Host, caller: &Caller) -> Result<Vec<String>, Failure> {
+    host.insist();
     let by = name(host, caller);
     let stamped = host.stamp_unstamped(&by)?;
     let line = |ticket: &Ticket| format!("{}: queued_at was written, as of now", ticket.path.display());

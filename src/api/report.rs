@@ -19,7 +19,7 @@ use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKin
 use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
-use crate::domain::remarks::remarks;
+use crate::domain::remarks::{maybe_tickets, on_plain_files, remarks};
 use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::ports::{Query, StoreError, Stored};
 
@@ -77,6 +77,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         tickets,
         classes,
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
+        without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
         session: host.resident().then(|| summary.session.to_owned()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
@@ -286,7 +287,16 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         column: 0,
         message: format!("{}: finish it, yoi waits meanwhile", o.what),
     }));
-    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings, fixed })
+    let plain = maybe_tickets(host.ports().tickets.without_frontmatter());
+    findings.extend(on_plain_files(&plain).into_iter().map(|(path, message)| FindingView {
+        severity: "remark".into(),
+        subject: path.display().to_string(),
+        line: 0,
+        column: 0,
+        message,
+    }));
+    let tickets = if count == 1 { "ticket" } else { "tickets" };
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} {tickets} read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {

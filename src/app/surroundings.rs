@@ -27,6 +27,14 @@ pub struct Diagnosis {
     pub fixed: Vec<String>,
 }
 
+impl Diagnosis {
+    /// Something of it is why no ticket can be read.
+    pub fn keeps_from_reading(&self) -> bool {
+        let about = |finding: &FindingView| [config::FILE, TICKET_FOLDER].contains(&finding.subject.as_str());
+        self.findings.iter().any(|finding| finding.severity == "error" && about(finding))
+    }
+}
+
 impl App {
     /// Whether the Orchestrator can be reached, and if not, why.
     pub(super) fn reach(&self) -> Reach {
@@ -85,13 +93,18 @@ impl App {
                     findings.push(finding);
                 }
                 None => {
-                    finding.message.push_str("; `yoi doctor --fix` mends it");
+                    if !finding.message.contains("yoi doctor --fix") {
+                        finding.message.push_str("; `yoi doctor --fix` mends it");
+                    }
                     findings.push(finding);
                 }
             }
         }
-        if findings.iter().all(|finding| finding.subject != self.state.store().display().to_string()) {
-            well.push(format!("store {}", self.state.store().display()));
+        let store = self.state.store();
+        if !store.exists() {
+            well.push(format!("no store yet: history begins with the first event, in {}", store.display()));
+        } else if findings.iter().all(|finding| finding.subject != store.display().to_string()) {
+            well.push(format!("store {}", store.display()));
         }
         Diagnosis { well, findings, fixed }
     }

@@ -73,8 +73,8 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
         let title = if ticket.title().is_empty() { "(no title)" } else { ticket.title() };
         let title = match (left, reason(*ticket)) {
             (Some(left), reason) => (Cow::Owned(terminal::cut(&output::harmless(title), left)), reason),
-            (None, Some(reason)) => (Cow::Owned(format!("{title}  [{reason}]")), None),
-            (None, None) => (Cow::Borrowed(title), None),
+            (None, Some(reason)) => (Cow::Owned(format!("{}  [{reason}]", at_most(title))), None),
+            (None, None) => (at_most(title), None),
         };
         let (title, below) = title;
         let colours = [Colour::Plain, output::state_colour(cells[1]), Colour::Plain, Colour::Plain];
@@ -85,6 +85,12 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
         }
     }
     text
+}
+
+/// `yoi show` and `--json` have all of it.
+fn at_most(title: &str) -> Cow<'_, str> {
+    // Columns are never more than bytes.
+    if title.len() <= terminal::WIDE { Cow::Borrowed(title) } else { Cow::Owned(terminal::cut(title, terminal::WIDE)) }
 }
 
 /// Adds one line; nothing is left standing at its end.

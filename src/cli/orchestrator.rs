@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::caller::InSession;
-use super::{Outcome, context::Context, orders, output};
+use super::{Outcome, context::Context, output};
 use crate::adapters::ancestry::{self, Ancestry};
 use crate::adapters::environment::agent_session;
 use crate::api::failure::Failure;
@@ -64,7 +64,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
         Command::Attach { which, json } => attach(&context.open()?, &which, json),
         Command::Watch(which) => watch(&context.open()?, &which),
         Command::Reset { session, json } => {
-            orders::done(context.open()?.call_daemon(&Request::Reset { caller: session.caller() })?, json)
+            output::done(context.open()?.call_daemon(&Request::Reset { caller: session.caller() })?, json)
         }
     }
 }
@@ -82,7 +82,7 @@ fn attach(app: &App, which: &Which, json: bool) -> Outcome {
         ancestors: pids,
         agent: agent_session().map(|(agent, _)| agent.to_owned()),
     };
-    orders::done(app.call_daemon(&Request::Attach(request))?, json)
+    output::done(app.call_daemon(&Request::Attach(request))?, json)
 }
 
 fn watch(app: &App, which: &Which) -> Outcome {

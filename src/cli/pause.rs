@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::caller::By;
-use super::{Outcome, context::Context, orders};
+use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
 
 /// What the help says below the options.
@@ -49,5 +49,5 @@ pub fn resume(context: &Context, arguments: &ResumeArguments) -> Outcome {
 }
 
 fn ask(context: &Context, request: &Request, json: bool) -> Outcome {
-    orders::done(context.open()?.call(request)?, json)
+    output::done(context.open()?.call(request)?, json)
 }

@@ -66,7 +66,11 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     let states = State::ALL.map(State::as_str);
     // Files that are no tickets are counted below; these are tickets whose state is not known.
     let stateless = view.tickets.get("unreadable").map(|n| format!(", {n} without a known state")).unwrap_or_default();
-    let tickets = counts(&states, &view.tickets) + &stateless;
+    let plain = match view.without_frontmatter {
+        0 => String::new(),
+        number => format!(", {} without frontmatter (`yoi doctor` names them)", output::count(number, "file")),
+    };
+    let tickets = counts(&states, &view.tickets) + &stateless + &plain;
     let tickets = tickets.trim_start_matches(", ");
     line("tickets", if tickets.is_empty() { "none".into() } else { tickets.to_owned() });
     if !view.classes.is_empty() {

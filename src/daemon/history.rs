@@ -77,6 +77,7 @@ impl History {
         let trouble = self.trouble.as_ref()?;
         Some(match (self.records.len(), self.lost) {
             (0, 0) => trouble.clone(),
+            (1, 0) => format!("{trouble} (1 event waits to be written)"),
             (waiting, 0) => format!("{trouble} ({waiting} events wait to be written)"),
             (waiting, lost) => format!("{trouble} ({waiting} events wait to be written, {lost} older ones are lost)"),
         })
@@ -117,7 +118,7 @@ impl History {
 
     /// Tries again at once what waits, for somebody who wants to know.
     pub(super) fn insist(&mut self, now: Timestamp) {
-        if self.waits() {
+        if self.waits() || self.trouble.is_some() {
             self.retry_at = None;
             self.write(now);
         }

@@ -77,7 +77,8 @@ impl Host {
             return Ok(changed);
         }
         let before = std::mem::replace(&mut self.settings, settings.clone());
-        if changed.is_empty() && before.reach == settings.reach {
+        // Trust alone changes no key: but who can be reached, and whether it can be woken.
+        if changed.is_empty() && before.reach == settings.reach && before.policy == settings.policy {
             return Ok(changed);
         }
         let session = self.is_another_way(&before).then(|| (self.sessions)());
@@ -159,7 +160,7 @@ impl Host {
         self.history.keeps_the_pause()
     }
 
-    /// Tries once more to keep what waits for it; whoever asked is told what came of it.
+    /// What waits to be kept is tried again at once: whoever asked is told what came of it.
     pub fn insist(&mut self) {
         let now = self.now();
         self.history.insist(now);

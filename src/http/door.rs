@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::Incoming;
@@ -27,7 +28,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
-use super::server::refusal;
+use super::answer::refusal;
 use crate::api::failure::Failure;
 use crate::domain::doors::{Doors, REFUSALS, REFUSED, UNREAD};
 use crate::ports::{self, Traffic};
@@ -166,9 +167,22 @@ impl ports::Door for Door {
     }
 }
 
+/// A connection that is to last has its place among those that do for as long as this is held.
+pub(super) struct Lasting(pub OwnedSemaphorePermit);
+
+impl<S: Sync> FromRequestParts<S> for Lasting {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        let Some(guest) = parts.extensions.get::<Guest>() else {
+            return Err(refusal(500, Failure::failed("this connection did not come in by the door")));
+        };
+        guest.last().map(Self).map_err(|failure| refusal(503, failure))
+    }
+}
+
 impl Guest {
-    /// This connection is to last. The place among those that do is held for as long as what is returned.
-    pub(super) fn last(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    fn last(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let Ok(stream) = Arc::clone(&self.door.streams).try_acquire_owned() else {
             self.door.refused.fetch_add(1, Ordering::Relaxed);
             let (socket, most) = (self.door.socket.display(), self.door.doors.most_streams);

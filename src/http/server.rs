@@ -9,7 +9,6 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use axum::extract::{Path as UrlPath, Query as UrlQuery, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
@@ -17,13 +16,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::UnixListener;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::door::{Door, Guest, whole};
+use super::answer::answer;
+use super::door::{Door, Lasting, whole};
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::listing;
@@ -121,19 +121,6 @@ async fn visit<T: Send + 'static>(
     }
 }
 
-fn answer(result: Result<Value, Failure>) -> Response {
-    match result {
-        Ok(value) => Json(value).into_response(),
-        Err(failure) => refusal(failure.kind.http_status(), failure),
-    }
-}
-
-/// An answer that is none.
-pub(super) fn refusal(status: u16, failure: Failure) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (status, Json(failure)).into_response()
-}
-
 async fn requests(
     State(mail): State<Sender<Message>>,
     Extension(measure): Extension<Measure>,
@@ -179,13 +166,9 @@ async fn stop(State(mail): State<Sender<Message>>) -> Response {
 /// session is gone.
 async fn watch_kicks(
     State(mail): State<Sender<Message>>,
-    Extension(guest): Extension<Guest>,
+    Lasting(place): Lasting,
     Json(request): Json<SessionRequest>,
 ) -> Response {
-    let place = match guest.last() {
-        Ok(place) => place,
-        Err(failure) => return refusal(503, failure),
-    };
     let (lines, stream) = mpsc::channel(CHUNK);
     // Dropped with the line that the host holds.
     let (held, let_go) = oneshot::channel::<std::convert::Infallible>();
@@ -220,13 +203,9 @@ struct Wanted {
 /// The history after a number, then what is appended to it, as Server-Sent Events whose ids are the numbers.
 async fn events(
     State(mail): State<Sender<Message>>,
-    Extension(guest): Extension<Guest>,
+    Lasting(place): Lasting,
     UrlQuery(wanted): UrlQuery<Wanted>,
 ) -> Response {
-    let place = match guest.last() {
-        Ok(place) => place,
-        Err(failure) => return refusal(503, failure),
-    };
     // Only the newest number counts, and a reader that does not keep up is waited for: neither grows.
     let (tell, told) = watch::channel(0_i64);
     let (lines, stream) = mpsc::channel(CHUNK);

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::stage::Stage;
+use crate::support::stage::{BOUND, Stage};
+use crate::support::wait::until;
 
 const ACCEPTED: &str = "accepted_by: orchestrator\naccepted_at: \"2026-11-30T08:00:00Z\"";
 
@@ -117,7 +118,7 @@ fn an_empty_workspace_says_what_to_do() {
     fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
     insta::assert_snapshot!(stage.yoi("list"), @r"
     ! yoi: [BENCH]/work/tickets: there is no ticket folder
-    !   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it
+    !   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it, and where git took it with its last ticket
     (exit 1)
     ");
     stage.done("new First");
@@ -134,7 +135,7 @@ fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
     let refused = stage.yoi("new Second");
     insta::assert_snapshot!(refused, @r"
     ! yoi: [BENCH]/work/tickets: there is no such folder; tickets are known from it, so no new one is made
-    !   hint: move it back; or make it yourself, to begin anew
+    !   hint: move it back; or make it yourself (mkdir), to begin anew
     (exit 3)
     ");
     fs::rename(&away, &there).unwrap();
@@ -149,6 +150,83 @@ fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
     fs::rename(&away, &there).unwrap();
     stage.done("new Second");
     assert_eq!(fs::read_dir(&there).unwrap().count(), 2);
+}
+
+#[test]
+fn a_ticket_folder_that_git_took_with_its_last_ticket_is_made_anew() {
+    let stage = Stage::new();
+    stage.done("new First");
+    let git = |line: &str| stage.bench.git("work", &line.split(' ').collect::<Vec<_>>());
+    let there = stage.bench.path("work/tickets");
+    git("add tickets");
+    // In the index, or moved away: git has not taken it.
+    fs::rename(&there, stage.bench.path("work/away")).unwrap();
+    assert_eq!(stage.yoi("new Second").code, 3);
+    git("commit -qm tickets");
+    assert_eq!(stage.yoi("new Second").code, 3);
+    fs::rename(stage.bench.path("work/away"), &there).unwrap();
+    for with_daemon in [false, true] {
+        git("rm -q -r tickets");
+        assert!(!there.exists());
+        if with_daemon {
+            stage.start();
+            assert!(there.exists(), "made, to be watched");
+            fs::remove_dir(&there).unwrap();
+        }
+        assert_eq!(stage.json("list")["tickets"], serde_json::json!([]), "with a daemon: {with_daemon}");
+        stage.done("new Second");
+        assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 1);
+        git("add tickets");
+        git("commit -qm more");
+    }
+}
+
+#[test]
+fn an_endless_title_takes_one_line_of_a_list_and_is_whole_elsewhere() {
+    let stage = Stage::new();
+    let title = "endless ".repeat(1250);
+    let title = title.trim();
+    stage.bench.write("work/tickets/a.md", &format!("---\ntitle: {title}\nstate: ready\n---\n"));
+    for started in [false, true] {
+        if started {
+            stage.start();
+        }
+        let list = stage.done("list").stdout;
+        let longest = list.lines().map(|line| line.chars().count()).max();
+        assert!(longest.is_some_and(|longest| (120..150).contains(&longest)) && list.contains('…'), "{list}");
+        assert!(stage.done("why a").stdout.lines().next().unwrap().ends_with("endless…"));
+        assert_eq!(stage.json("list")["tickets"][0]["title"], title);
+        assert!(stage.done("show a").stdout.contains(title));
+    }
+}
+
+#[test]
+fn what_has_no_frontmatter_is_named_by_doctor_and_counted_by_status() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    let put = |name: &str, text: &str| stage.bench.write(&format!("work/tickets/{name}"), text);
+    put("README.md", "# For people\n");
+    put("fix-login.md", "# Fix the login\n\nstate: ready\n");
+    put("b/item.md", "---\ntitle: b\nstate: ready\n---\n");
+    put("b/notes.md", "this belongs to b\n");
+    let remark = "remark  tickets/fix-login.md: it has no frontmatter, so it is no ticket: begin it with keys";
+    let counted = "2 ready, 1 file without frontmatter (`yoi doctor` names them)\n";
+    for started in [false, true] {
+        if started {
+            stage.start();
+        }
+        let (doctor, status) = (stage.done("doctor").stdout, stage.done("status").stdout);
+        assert!(doctor.contains(remark) && !doctor.contains("README") && !doctor.contains("notes"), "{doctor}");
+        assert!(status.contains(counted), "{status}");
+        assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 2);
+    }
+    put("fix-login.md", "---\ntitle: Fix the login\nstate: ready\n---\n");
+    let status = || stage.done("status").stdout;
+    until("a ticket", BOUND, || status().contains("tickets       3 ready\n").then_some(()), status);
+    put("fix-login.md", "none any more\n");
+    until("none", BOUND, || status().contains(counted).then_some(()), status);
+    fs::remove_file(stage.bench.path("work/tickets/fix-login.md")).unwrap();
+    until("nothing", BOUND, || status().contains("tickets       2 ready\n").then_some(()), status);
 }
 
 #[test]

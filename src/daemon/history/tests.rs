@@ -98,6 +98,7 @@ fn a_pause_is_kept_when_the_store_says_so_whatever_else_waits() {
     assert!(!history.keeps_the_pause());
     shared.0.lock().unwrap().full = false;
     history.insist(at(2));
+    assert_eq!(history.trouble(), None);
     assert!(history.keeps_the_pause() && history.ledger().paused.is_some(), "not only when it is time");
     shared.0.lock().unwrap().full = true;
     history.save_ledger(SavedLedger { fruitless: 2, ..paused(true) }, at(3));
