@@ -12,6 +12,7 @@ mod disk;
 mod effects;
 mod end;
 mod kept;
+mod lost;
 mod messages;
 mod orchestrator;
 mod people;

@@ -19,32 +19,10 @@ const HIGHEST: usize = 32;
 /// What a process runs under.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestry {
-    /// The agent's process; None where nothing but shells is found.
-    pub agent: Option<u32>,
-    /// What runs there, by name.
-    pub program: Option<String>,
-    /// It runs many sessions at once: nothing can be told of one by it.
-    pub is_host: bool,
-    /// All that were looked at, the nearest first.
-    pub pids: Vec<u32>,
-}
-
-impl Ancestry {
-    /// Why the agent's process cannot be a session's, if so.
-    pub fn trouble(&self) -> Option<String> {
-        let (pid, (program, role)) = (self.agent.filter(|_| self.is_host)?, HOST);
-        Some(format!(
-            "this session runs in `{program} {role}` (process {pid}), which runs others too, outlives them and does not \
-             hand their environment on, so that it cannot be told apart: set `daemon_auto_start = false` under `[features]` \
-             in ~/.codex/config.toml, and start it anew"
-        ))
-    }
-}
-
-/// The agent's process; None where nothing but shells is found. Fails where it cannot be a session's.
-pub fn agent_process() -> Result<Option<u32>, String> {
-    let found = of(None);
-    found.trouble().map_or(Ok(found.agent), Err)
+    /// What a session runs under (`given`: its process, where that is named); why it cannot be told apart, where so.
+pub fn of_session(given: Option<u32>) -> Result<Ancestry, String> {
+    let found = of(given);
+    found.trouble().map_or(Ok(found), Err)
 }
 
 /// What this process runs under; or what is known of a process that is given as the agent's.
@@ -109,7 +87,7 @@ mod tests {
             assert_eq!(is_passed_over(name), passed.contains(&name), "{name}");
         }
         let found = of(None);
-        assert_eq!((found.trouble(), agent_process()), (None, Ok(found.agent)));
+        assert_eq!(of_session(None).as_ref(), Ok(&found));
         assert!(found.agent.is_some_and(|pid| pid > 1 && found.pids.contains(&pid)), "{found:?}");
         let own = std::process::id();
         assert!(is_called_with(own, &std::env::args().nth(1).unwrap_or_default()) || std::env::args().count() == 1);

@@ -174,6 +174,10 @@ fn orchestrator(engine: &Engine, now: Timestamp) -> PodView {
         if session.silent {
             pod.detail = Some(format!("busy, silent since {}", clock(session.heard)));
         }
+        if let Some(until) = session.doubt {
+            let what = "what its last hook came from has ended: it counts as gone if it does not report again until";
+            pod.detail = Some(format!("{what} {}", clock(until)));
+        }
     }
     pod
 }

@@ -245,6 +245,10 @@ pub struct SessionRequest {
     pub session: String,
     /// Its process.
     pub pid: Option<u32>,
+    /// Nobody named that process: it is the nearest one above whoever asks that is no shell.
+    pub found: bool,
+    /// The processes that the request comes from, the nearest first.
+    pub ancestors: Vec<u32>,
     /// The agent behind it.
     pub agent: Option<String>,
 }
@@ -264,9 +268,11 @@ pub struct HookRequest {
     pub agent: Option<String>,
     /// Its process.
     pub pid: Option<u32>,
+    /// Nobody named that process: it is the nearest one above the hook that is no shell.
+    pub found: bool,
     /// What runs there, by name.
     pub program: Option<String>,
-    /// That process, and those that it comes from, the nearest first.
+    /// The processes that the report comes from, or that a named process comes from with itself, the nearest first.
     pub ancestors: Vec<u32>,
     /// With `rate-limited`, or a turn that failed by one, in seconds.
     pub retry_after: Option<u64>,

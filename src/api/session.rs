@@ -129,8 +129,7 @@ fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport
             .hint("give --session S, or set YOI_SESSION"));
     };
     check(&id)?;
-    let above = request.ancestors.iter().take(MOST_ANCESTORS);
-    let above = above.filter_map(|pid| host.ports().processes.identify(*pid).ok()).collect();
+    let above = identified(host, &request.ancestors);
     Ok(SessionReport {
         id,
         way: Way::Attached,
@@ -138,8 +137,14 @@ fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport
         process,
         program: request.program,
         above,
+        guessed: request.found,
         registers,
     })
+}
+
+/// Of those that are there.
+fn identified(host: &Host, pids: &[u32]) -> Vec<ProcessIdentity> {
+    pids.iter().take(MOST_ANCESTORS).filter_map(|pid| host.ports().processes.identify(*pid).ok()).collect()
 }
 
 fn check(id: &str) -> Result<(), Failure> {
@@ -157,7 +162,11 @@ pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, 
         Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) => {
             return Err(refusal.into());
         }
-        Admission::Known => format!("session `{id}` is the Orchestrator's already"),
+        Admission::Known => {
+            // It may say anew where it lives.
+            host.contact(report, Contact::Active { own: false });
+            format!("session `{id}` is the Orchestrator's already")
+        }
         Admission::New | Admission::Stranger => {
             let resumed = host.engine().work_set().session == id;
             host.contact(report, Contact::Started { resumed, takes: false });
@@ -182,11 +191,12 @@ pub fn watch(host: &mut Host, request: SessionRequest, line: Line) -> Result<Ses
 }
 
 fn asked(host: &Host, request: SessionRequest, way: Way) -> Result<SessionReport, Failure> {
-    let SessionRequest { session: id, pid, agent } = request;
+    let SessionRequest { session: id, pid, found, ancestors, agent } = request;
     check(&id)?;
     let process: Option<ProcessIdentity> = pid
         .map(|pid| host.ports().processes.identify(pid))
         .transpose()
         .map_err(|error| Failure::refused(format!("the process cannot be the session's: {error}")))?;
-    Ok(SessionReport { id, way, agent, process, program: None, above: Vec::new(), registers: Registers::Always })
+    let above = identified(host, &ancestors);
+    Ok(SessionReport { id, way, agent, process, program: None, above, guessed: found, registers: Registers::Always })
 }

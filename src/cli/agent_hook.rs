@@ -102,10 +102,7 @@ fn report(
     // Read first, whatever comes of it: an agent that writes into a closed pipe might take that for a failure.
     let hook = agent_hook::read(&input(arguments)?)?;
     let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
-    let ancestry = ancestry::of(arguments.pid);
-    if let Some(trouble) = ancestry.trouble() {
-        return Err(trouble);
-    }
+    let ancestry = ancestry::of_session(arguments.pid)?;
     let request = request(&hook, arguments, (role, pod), ancestry, app.now());
     let answer = call(&app, request)?;
     if let Some(why) = &answer.ignored {
@@ -149,6 +146,7 @@ fn request(
         pod,
         agent: Some(arguments.event.clone()),
         pid: arguments.pid.or(agent),
+        found: arguments.pid.is_none(),
         program,
         ancestors: pids,
         of_agent: true,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{Outcome, agent_hook, context::Context, output};
-use crate::adapters::ancestry;
+use crate::adapters::ancestry::{self, Ancestry};
 use crate::adapters::environment::agent_session;
 use crate::api::failure::Failure;
 use crate::api::request::{HookRequest, Request};
@@ -87,14 +87,18 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
     let event = if said.beside { "alive".into() } else { event };
     let session = session.or(said.session);
     let of_session = role.is_none() && matches!(event.as_str(), "orchestrator-spawn" | "orchestrator-restore");
-    // A session without a process could never be found to have ended.
-    let pid = match pid {
-        None if of_session => ancestry::agent_process().map_err(Failure::refused)?,
-        given => given,
+    // Where it comes from tells nothing of a role's Pod.
+    let Ancestry { agent: above, pids, .. } = match role {
+        Some(_) => Ancestry::default(),
+        None if of_session => ancestry::of_session(pid).map_err(Failure::refused)?,
+        None => ancestry::of(pid),
     };
     let request = Request::Hook(HookRequest {
         session: session.or_else(|| agent_session().map(|(_, id)| id)),
-        pid,
+        // A session without a process could never be found to have ended.
+        pid: pid.or_else(|| above.filter(|_| of_session)),
+        found: pid.is_none(),
+        ancestors: pids,
         event,
         role,
         ticket,

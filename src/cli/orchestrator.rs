@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::caller::InSession;
 use super::{Outcome, context::Context, output};
-use crate::adapters::ancestry;
+use crate::adapters::ancestry::{self, Ancestry};
 use crate::adapters::environment::agent_session;
 use crate::api::failure::Failure;
 use crate::api::request::{Request, SessionRequest};
@@ -58,12 +58,6 @@ struct Which {
     pid: Option<u32>,
 }
 
-impl Which {
-    fn process(&self) -> Result<Option<u32>, Failure> {
-        self.pid.map_or_else(|| ancestry::agent_process().map_err(Failure::refused), |pid| Ok(Some(pid)))
-    }
-}
-
 /// Runs one of them.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     match arguments.command {
@@ -80,9 +74,12 @@ fn attach(app: &App, which: &Which, json: bool) -> Outcome {
         return Err(Failure::usage("this runs in no agent session that says which one it is")
             .hint("run it inside the agent (in Claude Code: `!yoi orchestrator attach`), or give --session S"));
     };
+    let Ancestry { agent, pids, .. } = ancestry::of_session(which.pid).map_err(Failure::refused)?;
     let request = SessionRequest {
         session: id,
-        pid: which.process()?,
+        pid: which.pid.or(agent),
+        found: which.pid.is_none(),
+        ancestors: pids,
         agent: agent_session().map(|(agent, _)| agent.to_owned()),
     };
     output::done(app.call_daemon(&Request::Attach(request))?, json)
@@ -93,7 +90,7 @@ fn watch(app: &App, which: &Which) -> Outcome {
     // Its own process: the session is gone with the reader.
     let pid = Some(which.pid.unwrap_or_else(std::process::id));
     let mut going = Ok(true);
-    let to_the_end = app.watch(&SessionRequest { session: id, pid, agent: None }, |line| {
+    let to_the_end = app.watch(&SessionRequest { session: id, pid, ..SessionRequest::default() }, |line| {
         going = output::offer(&format!("{line}\n"));
         matches!(going, Ok(true))
     })?;

@@ -143,6 +143,12 @@ pub fn reached(session: &Session, can_wake: bool) -> Vec<String> {
     if session.silent {
         lines.push(format!("Its session is busy, and silent since {}.", clock(session.heard)));
     }
+    if let Some(until) = session.doubt {
+        lines.push(format!(
+            "What its last hook came from has ended: if it does not report again until {}, it is taken to be gone.",
+            clock(until)
+        ));
+    }
     if let Some(pending) = &session.pending {
         let causes: Vec<_> = pending.causes.iter().map(|c| c.as_str()).collect();
         let how = if can_wake { "it is woken for it" } else { "no [orchestrator] wake is in effect" };

@@ -111,6 +111,7 @@ impl World {
     pub(super) fn kill_daemon(&mut self, why: &str) {
         if self.daemon.take().is_some() {
             self.say(|| format!("the daemon is killed {why}"));
+            self.finder_is_gone(None);
             self.generation += 1;
             let (commands, cut_off) =
                 std::mem::take(&mut self.writes).into_iter().partition(|w| w.by == Writer::Command);

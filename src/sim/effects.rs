@@ -18,6 +18,9 @@ impl World {
                 let entries = self.entries();
                 self.lost = false;
                 self.answer(Event::FilesRead { entries, full: true });
+                for path in self.paths() {
+                    self.look_for_lost(&path);
+                }
             }
             Effect::Compare => self.compare(),
             Effect::StampQueued { path, by, since, always, .. } => {
@@ -51,7 +54,7 @@ impl World {
         }
     }
 
-    fn answer(&mut self, event: Event) {
+    pub(super) fn answer(&mut self, event: Event) {
         if let Some(daemon) = &mut self.daemon {
             daemon.events.push_back(event);
         }
@@ -63,8 +66,11 @@ impl World {
     }
 
     fn read(&mut self, paths: Vec<PathBuf>) {
-        let entries: Vec<_> = paths.into_iter().map(|path| (path.clone(), self.entry(&path))).collect();
+        let entries: Vec<_> = paths.iter().map(|path| (path.clone(), self.entry(path))).collect();
         self.answer(Event::FilesRead { entries, full: false });
+        for path in paths {
+            self.look_for_lost(&path);
+        }
     }
 
     /// By content, which finds no less than sizes and times.

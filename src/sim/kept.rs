@@ -10,7 +10,7 @@ use crate::text::lineage::{Later, Made, judge};
 use crate::text::merge::Edit;
 
 /// The later look comes so much later.
-const LATER: i64 = 1_000;
+pub(super) const LATER: i64 = 1_000;
 
 /// One exchange, and the file that it displaced.
 #[derive(Clone, Debug)]
@@ -29,6 +29,7 @@ pub(super) struct Noted<'n> {
     pub(super) expected: &'n [u8],
     pub(super) placed: &'n [u8],
     pub(super) edits: Vec<Edit>,
+    pub(super) own: bool,
 }
 
 impl World {
@@ -48,7 +49,7 @@ impl World {
             expected: Digest::of(noted.expected),
             placed: Digest::of(noted.placed),
             edits: noted.edits,
-            own: false,
+            own: noted.own,
             dealt_with: None,
             settled: false,
             told: false,
@@ -58,6 +59,7 @@ impl World {
             deal_with(journal, followed, made.base);
         }
         journal.push(Displaced { made, inode, by: None });
+        self.forget_lost(path);
         self.changed_on_disk(path);
         Some((name, inode))
     }
@@ -101,6 +103,7 @@ impl World {
     /// Looks at everything that was displaced.
     pub(super) fn look_at_all(&mut self) {
         for path in self.journal.keys().cloned().collect::<Vec<_>>() {
+            self.look_for_lost(&path);
             self.look(path);
         }
     }
@@ -132,8 +135,9 @@ impl World {
             let name = &displaced.made.name;
             match judge(&made, name, &text, &current) {
                 Later::Merge(merged, edits) => {
-                    let noted =
-                        Noted { follows: Some(name.clone()), base: &text, expected: &current, placed: &merged, edits };
+                    self.meet(path, &text, Some(name));
+                    let (follows, own) = (Some(name.clone()), false);
+                    let noted = Noted { follows, base: &text, expected: &current, placed: &merged, edits, own };
                     if let Some((name, _)) = self.exchange(path, noted) {
                         self.say(|| format!("what was written into a displaced file is merged: {}", path.display()));
                         self.settle(path, &name);

@@ -33,6 +33,8 @@ pub(super) struct Editor {
     pub(super) path: PathBuf,
     /// What the person made of it.
     pub(super) text: Vec<u8>,
+    /// When it had read the file.
+    pub(super) read_at: u64,
     way: Way,
     /// The file that it is writing into.
     open: Option<Inode>,
@@ -88,11 +90,12 @@ impl World {
     pub(super) fn open_editor(&mut self, id: &TicketId) {
         let Some(path) = self.path_of(id) else { return };
         let Some(read) = self.disk.read(&path).cloned() else { return };
+        let read_at = self.count;
         let Some(text) = self.edited(&read) else { return };
         self.count += 1;
         let number = self.count;
         let way = self.dice.of(&[Way::Rename, Way::Away, Way::InPlace]);
-        self.editors.push(Editor { number, path, text, way, open: None, begun: false });
+        self.editors.push(Editor { number, path, text, read_at, way, open: None, begun: false });
         let thinks = self.dice.span() / 4;
         self.at(thinks, Happening::Editor(number));
     }
@@ -131,12 +134,14 @@ impl World {
                     self.say(|| format!("editor {number} writes into a file that was displaced"));
                     return self.saved_elsewhere(editor, inode);
                 }
+                self.owe(&editor);
                 self.saved(&editor);
                 return self.changed_on_disk(&path);
             }
             _ => {
                 let inode = self.disk.new_file(&editor.text);
                 self.disk.rename(inode, &path);
+                self.owe(&editor);
                 self.saved(&editor);
                 return self.changed_on_disk(&path);
             }

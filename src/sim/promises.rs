@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
+use super::lost::Owed;
 use super::people::Editor;
 use super::world::World;
 use super::writes::Write;
@@ -36,11 +37,13 @@ pub(super) struct Observer {
     pub(super) kept: u32,
     pub(super) merged: u32,
     pub(super) conflicts: u32,
+    pub(super) reports: Owed,
 }
 
 impl World {
     /// What is told to people.
     pub(super) fn told(&mut self, record: &Record) {
+        self.pay(record);
         self.observer.alerts += u32::from(record.kind == RecordKind::Alert);
     }
 
@@ -75,6 +78,9 @@ impl World {
         self.observer.acks += u32::from(!keys.is_empty());
         // An editor that has saved since the exchange has perhaps taken it back before it was said.
         let since = self.observer.saved_at.get(&write.path).is_some_and(|at| *at > write.exchanged_at);
+        if !since {
+            self.note_changes(write, swapped, &keys);
+        }
         let there = self.disk.read(&write.path).filter(|_| since).map(|text| values(text, keys.clone()));
         for (key, value) in values(&swapped.after, keys) {
             if there.as_ref().is_some_and(|there| there.get(&key) != Some(&value)) {
@@ -110,6 +116,7 @@ impl World {
     pub(super) fn forget_writes(&mut self, path: &Path) {
         self.observer.acknowledged.retain(|(of, _), _| of != path);
         self.observer.saved.remove(path);
+        self.owe_nothing(path);
         self.count += 1;
         self.observer.saved_at.insert(path.to_owned(), self.count);
     }
@@ -150,12 +157,19 @@ impl World {
         }
     }
 
+    /// All notices have come, and all that is put off by them is over.
+    fn is_quiet(&self) -> bool {
+        let Some(daemon) = &self.daemon else { return false };
+        let since = |at: i64| self.clock - at > QUIET;
+        let idle = !daemon.writing && daemon.inbox.is_empty() && self.in_flight == 0;
+        since(self.disk_changed_at) && since(daemon.started_at) && idle && !self.lost
+    }
+
     /// Whenever all notices have come, the board is what a fresh start would show.
     fn judge_board(&mut self) {
-        let quiet = self.clock - self.disk_changed_at > QUIET;
-        let Some(daemon) = &self.daemon else { return };
-        let started = self.clock - daemon.started_at > QUIET;
-        if !quiet || !started || daemon.writing || self.lost || self.in_flight > 0 || !daemon.inbox.is_empty() {
+        let quiet = self.is_quiet();
+        self.judge_reports(quiet);
+        if !quiet {
             return;
         }
         if self.boards_judged_at == self.disk_changed_at {

@@ -9,6 +9,7 @@ use super::chance::Dice;
 use super::daemon::{Daemon, Store};
 use super::disk::{Disk, Inode};
 use super::kept::Displaced;
+use super::lost::Lost;
 use super::messages::Message;
 use super::orchestrator::{Nature, Turn, Worker};
 use super::people::Editor;
@@ -75,6 +76,7 @@ pub(super) struct World {
     pub(super) writes: Vec<Write>,
     /// What exchanges displaced, by file, oldest first.
     pub(super) journal: BTreeMap<PathBuf, Vec<Displaced>>,
+    pub(super) taken_back: Lost,
     pub(super) tickets: Vec<TicketId>,
     /// Queued without a stamp when a daemon started, and queued when the last one ended: no entry that anybody saw.
     pub(super) unstamped: BTreeSet<TicketId>,
@@ -131,6 +133,7 @@ impl World {
             editors: Vec::new(),
             writes: Vec::new(),
             journal: BTreeMap::new(),
+            taken_back: Lost::default(),
             tickets: names.iter().map(|name| TicketId::new(*name)).collect(),
             unstamped: BTreeSet::new(),
             deleted: Vec::new(),
@@ -191,7 +194,11 @@ impl World {
             Happening::Write(number) => self.write_step(number),
             Happening::Turn(number) => self.turn_step(number),
             Happening::PodEnds(id) => self.pod_ends(id),
-            Happening::Look(path) => self.look(path),
+            Happening::Look(path) => {
+                self.look_for_lost(&path);
+                self.look(path);
+                self.run_daemon();
+            }
             Happening::FolderBack => self.folder_back(),
             Happening::Cleaned => self.clean(),
         }

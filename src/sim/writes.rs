@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::disk::Inode;
-use super::kept::Noted;
+use super::kept::{LATER, Noted};
 use super::world::{Happening, World};
 use crate::domain::accept::{Way, acceptable};
 use crate::domain::backlog::{Backlog, Entry};
@@ -47,7 +47,9 @@ pub(super) struct Write {
     phase: Phase,
     /// The exchange on whose outcome the next one is made.
     follows: Option<String>,
-    /// When that was made.
+    /// The first one that was made.
+    first: Option<String>,
+    /// When the last one was made.
     pub(super) exchanged_at: u64,
     /// When what is there was found half written.
     waits_since: Option<i64>,
@@ -104,6 +106,7 @@ impl World {
             exchange: None,
             phase: Phase::None,
             follows: None,
+            first: None,
             exchanged_at: 0,
             waits_since: None,
         });
@@ -128,6 +131,7 @@ impl World {
             if self.waits_for(&mut write, &text) {
                 return self.write_goes_on(write, 20);
             }
+            self.meet(&write.path, &text, None);
             write.exchange = Some(Exchange::begin(text));
         } else {
             match self.phase(&mut write) {
@@ -174,8 +178,10 @@ impl World {
                 let (base, expected) = (exchange.newest().to_vec(), exchange.expected().to_vec());
                 let edits = exchange.edits(&ours);
                 let follows = write.follows.clone();
-                let noted = Noted { follows, base: &base, expected: &expected, placed: &ours, edits };
+                let own = write.by == Writer::Daemon(Actor::Daemon);
+                let noted = Noted { follows, base: &base, expected: &expected, placed: &ours, edits, own };
                 let Some((name, came_out)) = self.exchange(&write.path, noted) else { return Went::Gone };
+                write.first.get_or_insert_with(|| name.clone());
                 write.exchanged_at = self.count;
                 write.phase = Phase::Look(name, came_out);
             }
@@ -198,7 +204,8 @@ impl World {
     }
 
     fn came_out(&mut self, write: &mut Write, came_out: &CameOut) {
-        if *came_out != CameOut::Expected {
+        if let CameOut::Other(theirs) | CameOut::NotPut(theirs) = came_out {
+            self.meet(&write.path, theirs, write.first.as_deref());
             let how = if matches!(came_out, CameOut::NotPut(_)) { "before" } else { "during" };
             self.say(|| format!("write {}: somebody wrote {how} the exchange", write.number));
         }
@@ -242,6 +249,10 @@ impl World {
     /// A write is over; None where there was no file to write.
     fn write_ended(&mut self, write: &Write, exchange: Option<Exchange<String>>) {
         self.look(write.path.clone());
+        if write.by == Writer::Command {
+            self.finder_is_gone(Some(&write.path));
+        }
+        self.at(LATER, Happening::Look(write.path.clone()));
         let changes = exchange.as_ref().map(|exchange| exchange.changes().to_vec()).unwrap_or_default();
         let outcome = exchange.map(Exchange::end);
         self.say(|| {

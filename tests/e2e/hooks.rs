@@ -176,6 +176,40 @@ fn a_hook_counts_from_anywhere_below_its_session_and_from_elsewhere_it_is_told()
     }
 }
 
+/// Each hook is run by a program that nobody knows, and that ends with it; the agent is this very process.
+#[test]
+fn a_session_lives_on_whatever_runs_its_hooks_and_however_it_was_attached() {
+    let own = std::process::id();
+    let by_find = |stage: &Stage, role: Option<&str>, arguments: &[&str], input: &str| {
+        let mut command = stage.bench.program("find", "work");
+        command.args([".", "-maxdepth", "0", "-exec", env!("CARGO_BIN_EXE_yoi")]).args(arguments).arg(";");
+        role.map(|role| command.env("YOI_ROLE", role));
+        let answer = stage::hand_in(command, input.as_bytes());
+        assert_eq!(answer.code, 0, "{answer}");
+        stage::told(answer.stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default())
+    };
+    let input = |event: &str| json!({"hook_event_name": event, "session_id": "w-1", "source": "startup"}).to_string();
+    for role in [Some("orchestrator"), None] {
+        let stage = stage("");
+        stage.ticket("a", "ready", "");
+        stage.start();
+        let hook = |event: &str| by_find(&stage, role, &["hook", "claude-code"], &input(event));
+        if role.is_none() {
+            by_find(&stage, role, &["orchestrator", "attach", "--session", "w-1"], "");
+        }
+        hook("SessionStart");
+        let waited_for =
+            || stage.done("status").stdout.contains("counts as gone if it does not report again until ").then_some(());
+        until("the end of what ran the hook", BOUND, waited_for, || stage.story());
+        hook("UserPromptSubmit");
+        let orchestrator = || stage.json("status")["orchestrator"].clone();
+        assert_eq!((&orchestrator()["state"], &orchestrator()["pid"]), (&json!("busy"), &json!(own)), "{role:?}");
+        stage.done("move a queued");
+        assert_eq!(hook("Stop"), "block a");
+        assert!(stage.events().iter().all(|event| event["kind"] != "AGENT_ENDED"), "{}", stage.story());
+    }
+}
+
 #[test]
 fn the_next_daemon_finds_the_session() {
     let stage = stage("");

@@ -1,15 +1,15 @@
-//! Which session is the Orchestrator's, and what follows from each of its contacts (DESIGN.md section 4, 5.1).
+//! What follows from each contact of the Orchestrator's session (DESIGN.md section 4, 5.1).
 //!
-//! Must not know: how a contact came in. Whether a list is handed over is decided in `pending`.
+//! Must not know: how a contact came in, whose it is (`admission`). Whether a list is handed over is decided in `pending`.
 
 use chrono::TimeDelta;
 use serde_json::json;
 
+use super::admission::{DOUBT, Whereabouts};
 use super::pending::Answer;
-use super::session::{Contact, Registers, SavedSession, Session, SessionReport, SessionState, Way};
+use super::session::{Contact, SavedSession, Session, SessionReport, SessionState, Way};
 use super::{Actor, Effect, Engine, Orchestrator, Reach, RecordKind, Turn, TurnOutcome, may_kick};
 use crate::domain::classify::ORCHESTRATOR;
-use crate::domain::concern;
 use crate::domain::facts::ProcessIdentity;
 use crate::domain::kick::Boundary;
 use crate::domain::rate_limit::RateLimit;
@@ -24,96 +24,11 @@ const BACKGROUND: TimeDelta = TimeDelta::minutes(30);
 /// A session that registers again within this time after a kick that led to nothing is no news.
 const REGISTERED_LATELY: TimeDelta = TimeDelta::hours(1);
 
-/// What a report is taken for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// The registered session's.
-    Known,
-    /// A session that registers now.
-    New,
-    /// A session that is not, and may not become, the Orchestrator.
-    Refused(Refusal),
-    /// In the name of a session that is not registered, and that nobody would notice the end of.
-    Unwatched(Refusal),
-    /// In the name of the registered session, by a process that has nothing to do with it.
-    Elsewhere(Refusal),
-    /// Somebody else's: nobody said that it is the Orchestrator.
-    Stranger,
-}
-
 /// What is said where no session is registered.
 const NOBODY: &str = "no Orchestrator session is registered: start your agent with YOI_ROLE=orchestrator and yoi's hooks, \
                       or run `yoi orchestrator attach` in it";
 
-fn unwatched(id: &str) -> Refusal {
-    let message =
-        format!("session `{id}` is not registered, and nothing would tell when it ends, so nothing was noted");
-    Refusal::new(message).hint(format!(
-        "`yoi orchestrator watch --session {id}` registers it, `yoi orchestrator attach` does in an agent; or give --pid N, its \
-         process"
-    ))
-}
-
 impl Engine {
-    /// What a report is taken for.
-    pub fn admit(&self, report: &SessionReport) -> Admission {
-        match &self.reach {
-            Reach::Exec => {
-                let message = "it is run by [orchestrator] command (exec), so its state comes from its process alone";
-                Admission::Refused(Refusal::new(format!("a session cannot report for the Orchestrator: {message}")))
-            }
-            Reach::No(why) => Admission::Refused(Refusal::new(format!("no Orchestrator can register: {why}"))),
-            Reach::Session => self.admit_session(report),
-        }
-    }
-
-    fn admit_session(&self, report: &SessionReport) -> Admission {
-        let Some(live) = &self.session else {
-            if matches!(self.orchestrator, Orchestrator::Busy(_)) {
-                let message = "a turn of the former [orchestrator] command is still running";
-                return Admission::Refused(Refusal::new(message).hint("register when it has ended"));
-            }
-            return match (report.registers, &report.process) {
-                (Registers::Never, _) => Admission::Stranger,
-                (Registers::IfWatched, None) => Admission::Unwatched(unwatched(&report.id)),
-                _ => Admission::New,
-            };
-        };
-        if live.is_process(report.process.as_ref()) {
-            // The same process under another id is the same agent with a new conversation.
-            return if live.id == report.id { Admission::Known } else { Admission::New };
-        }
-        if live.id == report.id {
-            return Self::admit_by_name(live, report);
-        }
-        if report.registers == Registers::Never {
-            return Admission::Stranger;
-        }
-        let refusal = Refusal::new(format!("there is an Orchestrator already: session {}", live.named()));
-        Admission::Refused(
-            refusal.hint(format!("end that one first ({}), or give this one another role", live.way_out())),
-        )
-    }
-
-    /// A report under the registered session's own name that does not come straight from its process.
-    fn admit_by_name(live: &Session, report: &SessionReport) -> Admission {
-        let Some((own, process)) = live.process.as_ref().zip(report.process.as_ref()) else {
-            // Nobody can tell whether a session without a process still lives: its reader takes its place.
-            let unwatched = live.process.is_none() && live.way == Way::Attached;
-            return if unwatched && report.way == Way::Stream { Admission::New } else { Admission::Known };
-        };
-        if report.above.contains(own) {
-            return Admission::Known;
-        }
-        let name = report.program.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-        let message = format!(
-            "a report of session `{}` came from another process, pid {}{name}, and was ignored: the session lives in process {}",
-            live.id, process.pid, own.pid
-        );
-        let hint = format!("report from that process, or from one below it; {} ends the session", live.way_out());
-        Admission::Elsewhere(Refusal::new(message).hint(hint))
-    }
-
     /// Why nobody can be kicked, if so.
     pub fn absence(&self) -> Option<&str> {
         match &self.reach {
@@ -123,60 +38,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn session_reported(&mut self, report: SessionReport, contact: Contact, now: Timestamp) {
-        match self.admit(&report) {
-            Admission::Known => self.known_by(report.process),
-            // An end, or a mere sign of life, makes nobody the Orchestrator: it may be of something beside the session.
-            Admission::New if matches!(contact, Contact::Ended | Contact::Active { own: false }) => return,
-            Admission::New => self.register(report, &contact, now),
-            Admission::Refused(refusal) => return self.second_refused(&report, &refusal, now),
-            Admission::Elsewhere(refusal) => return self.ignored(&refusal, now),
-            Admission::Unwatched(_) | Admission::Stranger => return,
-        }
-        if let Some(session) = &mut self.session {
-            session.heard = now;
-        }
-        self.contacted(contact, now);
-    }
-
-    /// A session that registered without a process has one as soon as it names one.
-    fn known_by(&mut self, process: Option<ProcessIdentity>) {
-        if let Some(session) = self.session.as_mut().filter(|session| session.process.is_none())
-            && let Some(process) = process
-        {
-            session.process = Some(process.clone());
-            self.want(Effect::WatchSession(process));
-        }
-    }
-
-    /// Said once of each: its hooks say nothing to anybody. What the Orchestrator started itself, a worker that was
-    /// handed down its environment, is no rival.
-    fn second_refused(&mut self, report: &SessionReport, refusal: &Refusal, now: Timestamp) {
-        let Some(live) = &self.session else { return };
-        let is_its_own = live.process.as_ref().is_some_and(|process| report.above.contains(process));
-        if !is_its_own && self.refused.as_ref() != Some(&report.id) {
-            self.refused = Some(report.id.clone());
-            let what = format!("session `{}` was refused as the Orchestrator: {}", report.id, refusal.message);
-            self.record(RecordKind::Inbox, None, json!({"what": what}), now);
-        }
-    }
-
-    /// Said once of a session; the last one is shown where a kick is pending.
-    fn ignored(&mut self, refusal: &Refusal, now: Timestamp) {
-        let Some(session) = &mut self.session else { return };
-        let first = session.ignored.is_none();
-        session.ignored = Some((refusal.message.clone(), now));
-        if first {
-            let data = json!({"what": refusal.message, "do": refusal.hint, "about": concern::IGNORED});
-            self.record(RecordKind::Inbox, None, data, now);
-        }
-    }
-
-    fn register(&mut self, report: SessionReport, contact: &Contact, now: Timestamp) {
+    pub(super) fn register(&mut self, report: SessionReport, contact: &Contact, now: Timestamp) {
         if self.session.is_some() {
             self.leave(&TurnOutcome::Interrupted, now);
         }
         let started = matches!(contact, Contact::Started { .. });
+        self.left_in_doubt = None;
         if report.id != self.work_set.session {
             self.fresh_session(report.id.clone());
         }
@@ -203,7 +70,7 @@ impl Engine {
         self.reach_boundary(if lately { Boundary::OrchestratorIdle } else { boundary });
     }
 
-    fn contacted(&mut self, contact: Contact, now: Timestamp) {
+    pub(super) fn contacted(&mut self, contact: Contact, now: Timestamp) {
         match contact {
             Contact::Started { resumed, takes } => self.started(resumed, takes, now),
             Contact::Compacted => {}
@@ -298,11 +165,15 @@ impl Engine {
         self.record(RecordKind::AgentEnded, None, data, now);
         self.orchestrator = Orchestrator::Idle { since: now };
         let saved = self.saved(&session, SessionState::Gone);
+        self.left_in_doubt = session.doubt.is_some().then(|| Whereabouts { id: session.id, above: session.above });
         self.former = Some(saved);
     }
 
     pub(super) fn session_process_ended(&mut self, process: &ProcessIdentity, now: Timestamp) {
-        if self.session.as_ref().is_some_and(|session| session.is_process(Some(process))) {
+        let Some(session) = self.session.as_mut().filter(|session| session.is_process(Some(process))) else { return };
+        if session.is_in_doubt(now) {
+            session.doubt = Some(now + DOUBT);
+        } else {
             self.leave(&TurnOutcome::Failed("its process ended in the middle of the turn".into()), now);
         }
     }
@@ -404,7 +275,7 @@ impl Engine {
 
 impl Session {
     fn report(&self) -> SessionReport {
-        let Session { id, way, agent, process, .. } = self.clone();
-        SessionReport::of_known(id, way, agent, process)
+        let Session { id, way, agent, process, guessed, above, .. } = self.clone();
+        SessionReport { above, guessed, ..SessionReport::of_known(id, way, agent, process) }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Must not know: files, git, processes, the clock, threads. Every room below adds methods to [`Engine`].
 
+mod admission;
 mod board;
 mod boundaries;
 mod changes;
@@ -29,9 +30,9 @@ mod waking;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+pub use admission::Admission;
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
-pub use contacts::Admission;
 pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
@@ -74,6 +75,8 @@ pub struct Engine {
     contact: Option<Answer>,
     /// The one that is gone: it may be resumed.
     former: Option<SavedSession>,
+    /// Where it came from, if it may live on.
+    left_in_doubt: Option<admission::Whereabouts>,
     /// What was last kept of it.
     kept_session: Option<SavedSession>,
     /// The session that was last refused because another one lives.
@@ -134,6 +137,7 @@ impl Engine {
             session: None,
             contact: None,
             former: None,
+            left_in_doubt: None,
             kept_session: None,
             refused: None,
             registered_kick_at: None,

@@ -57,8 +57,10 @@ pub struct SessionReport {
     pub process: Option<ProcessIdentity>,
     /// What runs there, by name.
     pub program: Option<String>,
-    /// The processes that its process comes from.
+    /// The processes that the report comes from, the nearest first.
     pub above: Vec<ProcessIdentity>,
+    /// Nobody named the process: it was found among these.
+    pub guessed: bool,
     /// Whether it makes its session the Orchestrator's.
     pub registers: Registers,
 }
@@ -66,7 +68,7 @@ pub struct SessionReport {
 impl SessionReport {
     /// A report of one that is the Orchestrator's already.
     pub(super) fn of_known(id: String, way: Way, agent: Option<String>, process: Option<ProcessIdentity>) -> Self {
-        Self { id, way, agent, process, program: None, above: Vec::new(), registers: Registers::Always }
+        Self { id, way, agent, process, program: None, above: Vec::new(), guessed: false, registers: Registers::Always }
     }
 }
 
@@ -205,6 +207,12 @@ pub struct Session {
     pub agent: Option<String>,
     /// Its process.
     pub process: Option<ProcessIdentity>,
+    /// Nobody named it: it was found above a hook of the session's.
+    pub(super) guessed: bool,
+    /// Where its last report came from that said where it lives, the nearest first.
+    pub(super) above: Vec<ProcessIdentity>,
+    /// Its process has ended together with a hook: until then another report is waited for.
+    pub doubt: Option<Timestamp>,
     /// Since when it is registered.
     pub since: Timestamp,
     /// Its last contact.
@@ -224,12 +232,15 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(report: SessionReport, now: Timestamp) -> Self {
-        let SessionReport { id, way, agent, process, .. } = report;
+        let SessionReport { id, way, agent, process, above, guessed, .. } = report;
         Self {
             id,
             way,
             agent,
             process,
+            guessed,
+            above,
+            doubt: None,
             since: now,
             heard: now,
             silent: false,

@@ -26,7 +26,7 @@ impl Engine {
         let busy = matches!(self.orchestrator, Orchestrator::Busy(_)) && !session.silent;
         let silence = busy.then(|| session.heard + self.policy.session.busy_max);
         let answer = session.waking.outstanding.map(|mut outstanding| *outstanding.until());
-        [silence, answer, self.wake_due(session)].into_iter().flatten().min()
+        [silence, answer, session.doubt, self.wake_due(session)].into_iter().flatten().min()
     }
 
     /// When a wake is due, if one is.
@@ -35,6 +35,7 @@ impl Engine {
         let wanted = self.policy.session.can_wake
             && session.way == Way::Attached
             && session.pending.is_some()
+            && session.doubt.is_none()
             && self.presence() == Presence::Idle
             && !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         if !wanted || waking.outstanding.is_some() || waking.failures >= PATIENCE {
@@ -45,6 +46,7 @@ impl Engine {
     }
 
     pub(super) fn watch_session(&mut self, now: Timestamp) {
+        self.end_doubt(now);
         self.watch_silence(now);
         let Some(session) = &mut self.session else { return };
         match session.waking.outstanding {
@@ -137,7 +139,13 @@ impl Engine {
         let Some(session) = &mut self.session else { return };
         let sent = session.waking.outstanding.as_mut().map(Outstanding::until);
         let pending = session.pending.as_mut().map(|pending| &mut pending.since);
-        let moments = [session.waking.retry_at.as_mut(), session.background_until.as_mut(), sent, pending];
+        let moments = [
+            session.waking.retry_at.as_mut(),
+            session.background_until.as_mut(),
+            session.doubt.as_mut(),
+            sent,
+            pending,
+        ];
         session.heard -= by;
         for at in moments.into_iter().flatten() {
             *at -= by;

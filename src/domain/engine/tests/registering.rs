@@ -1,6 +1,6 @@
 //! By which reports a session becomes the Orchestrator's, and which count as its own (DESIGN.md 5.1).
 
-use super::super::{Admission, Contact, RecordKind, Registers, SessionReport, Way};
+use super::super::{Admission, Contact, Event, RecordKind, Registers, SessionReport, Way};
 use super::host::Host;
 use super::sessions::{PROMPT, START, STOP, TOOL, contact, host, pending, process, report, says, waking};
 use crate::domain::explain::reached;
@@ -71,7 +71,7 @@ fn a_report_counts_that_comes_from_below_the_sessions_process_under_its_own_name
     let of_it = SessionReport { registers: Registers::Never, ..below("t") };
     assert_eq!(host.engine.admit(&of_it), Admission::Stranger);
     says(&mut host, below("s"), PROMPT);
-    host.tell(super::super::Event::SessionProcessEnded(process(7)));
+    host.tell(Event::SessionProcessEnded(process(7)));
     assert_eq!(live(&host), Some(("s", Way::Attached)), "it lives in its own process");
 }
 
@@ -110,4 +110,110 @@ fn a_report_from_elsewhere_is_ignored_and_said_so() {
     let said = reached(host.engine.session.as_ref().unwrap(), false).join(" ");
     let sentence = "a report of session `s` came from another process, pid 9 (python3), and was ignored: the session lives in process 1";
     assert!(said.contains("A kick is pending") && said.contains(sentence), "{said}");
+}
+
+/// A report by a hook that runs in process `first`, below the others.
+fn from(name: &str, first: u32, below: &[u32]) -> SessionReport {
+    let above = std::iter::once(&first).chain(below).map(|pid| process(*pid)).collect();
+    SessionReport { above, guessed: true, ..report(name, first) }
+}
+
+fn ends(host: &mut Host, pid: u32) {
+    host.tell(Event::SessionProcessEnded(process(pid)));
+}
+
+fn pid(host: &Host) -> Option<u32> {
+    host.engine.session.as_ref()?.process.as_ref().map(|process| process.pid)
+}
+
+/// The agent is 5, in terminal 3; its hooks are run by something that ends with each of them.
+#[test]
+fn a_session_lives_in_what_its_hooks_have_in_common_and_not_in_what_runs_one_of_them() {
+    let mut host = host(Policy::default(), [queued("a")]);
+    says(&mut host, from("s", 11, &[5, 3]), START);
+    ends(&mut host, 11);
+    host.run(30);
+    assert_eq!(live(&host), Some(("s", Way::Attached)), "it may report again");
+    let said = reached(host.engine.session.as_ref().unwrap(), false).join(" ");
+    assert!(said.contains("if it does not report again until "), "{said}");
+    assert!(matches!(host.engine.admit(&from("t", 12, &[6, 3])), Admission::Refused(_)), "nobody takes its place yet");
+    says(&mut host, from("s", 12, &[5, 3]), PROMPT);
+    assert_eq!(pid(&host), Some(5));
+    ends(&mut host, 12);
+    host.run(600);
+    assert!(live(&host).is_some() && host.count(RecordKind::AgentEnded) == 0, "its own process has not ended");
+    assert_eq!(host.engine.admit(&from("s", 13, &[5, 3])), Admission::Known);
+    assert!(matches!(host.engine.admit(&from("s", 14, &[6, 3])), Admission::Elsewhere(_)));
+    says(&mut host, from("s", 13, &[5, 3]), STOP);
+    ends(&mut host, 5);
+    assert!(live(&host).is_none(), "this is it, however soon after a report");
+}
+
+#[test]
+fn one_that_does_not_report_again_in_time_is_gone_and_comes_back_to_its_own_process() {
+    for registers in [Registers::Always, Registers::Never] {
+        let mut host = host(Policy::default(), [queued("a")]);
+        says(&mut host, from("s", 11, &[5, 3]), PROMPT);
+        host.plan("a");
+        ends(&mut host, 11);
+        host.run(61);
+        assert_eq!((live(&host), host.saved.failures), (None, 0), "nobody knows how the turn ended");
+        // Meanwhile nobody who has nothing to do with it comes in by its name.
+        let other = |first: u32, below: &[u32]| SessionReport { registers, ..from("s", first, below) };
+        if registers == Registers::Never {
+            assert_eq!(host.engine.admit(&other(21, &[6])), Admission::Stranger);
+        }
+        host.run(3600);
+        says(&mut host, other(12, &[5, 3]), STOP);
+        assert_eq!((live(&host).map(|(id, _)| id), pid(&host)), (Some("s"), Some(5)), "{registers:?}");
+        assert!(host.engine.work_set().get(&"a".into()).is_some(), "with its notes");
+        ends(&mut host, 5);
+        assert!(live(&host).is_none());
+    }
+}
+
+/// What a start has in common with the agent before is the terminal, which must not become the Orchestrator.
+#[test]
+fn an_agent_that_starts_lives_in_a_process_of_its_own() {
+    let mut host = host(Policy::default(), [queued("a")]);
+    let resumed = || Contact::Started { resumed: true, takes: true };
+    says(&mut host, from("s", 5, &[3]), STOP);
+    ends(&mut host, 5);
+    says(&mut host, from("s", 6, &[3]), resumed());
+    assert_eq!(pid(&host), Some(6), "while it is waited for");
+    ends(&mut host, 6);
+    host.run(61);
+    says(&mut host, from("s", 7, &[3]), resumed());
+    assert_eq!(pid(&host), Some(7), "and later");
+    host.run(6);
+    ends(&mut host, 7);
+    assert!(live(&host).is_none(), "not so soon after a hook that the hook could be the reason");
+    // Of one that a person attached, the next process has to be attached too.
+    says(&mut host, from("s", 8, &[3]), STOP);
+    ends(&mut host, 8);
+    host.run(61);
+    let unsaid = |first: u32| SessionReport { registers: Registers::Never, ..from("s", first, &[3]) };
+    says(&mut host, unsaid(9), resumed());
+    assert!(live(&host).is_none());
+    assert_eq!(host.engine.admit(&unsaid(9)), Admission::Stranger);
+}
+
+#[test]
+fn one_that_is_attached_from_below_its_agent_is_the_agents() {
+    let mut host = host(Policy::default(), [queued("a")]);
+    let attached = Contact::Started { resumed: false, takes: false };
+    says(&mut host, from("s", 9, &[5, 3]), attached);
+    let hook = SessionReport { registers: Registers::Never, ..from("s", 5, &[3]) };
+    assert_eq!(host.engine.admit(&hook), Admission::Known);
+    says(&mut host, hook, PROMPT);
+    assert_eq!(pid(&host), Some(5));
+    ends(&mut host, 9);
+    host.run(61);
+    assert_eq!(live(&host), Some(("s", Way::Attached)));
+    // What a person named as its process is it.
+    says(&mut host, by_name("s"), Contact::Ended);
+    says(&mut host, SessionReport { guessed: false, ..from("s", 19, &[5, 3]) }, START);
+    assert!(matches!(host.engine.admit(&from("s", 5, &[3])), Admission::Elsewhere(_)));
+    ends(&mut host, 19);
+    assert!(live(&host).is_none());
 }
