@@ -169,6 +169,7 @@ fn files_of(pid: rustix::process::Pid) -> u64 {
 #[test]
 fn a_daemon_that_may_open_no_more_files_says_so_and_goes_on_when_it_may() {
     let stage = Stage::new();
+    stage.ticket("a", "ready", "");
     stage.start();
     let pid = i32::try_from(stage.json("status")["pid"].as_u64().unwrap()).unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
@@ -194,7 +195,6 @@ fn a_daemon_that_may_open_no_more_files_says_so_and_goes_on_when_it_may() {
     assert!(log().contains("Too many open files"), "{}", log());
     limit(usual);
     assert!(rest(&waiting).starts_with("HTTP/1.1 200 "), "who waited is served");
-    stage.ticket("a", "ready", "");
     stage.done("set a extra=1");
     let status = stage.json("status");
     assert_eq!(status["obstacles"], serde_json::json!([]), "{status}");
