@@ -76,6 +76,7 @@ fn started(count: usize) -> (Engine, Timestamp) {
     let start = Start {
         policy: Policy::default(),
         reach: Reach::No("nobody is to be reached here".into()),
+        whom: None,
         session: "s".into(),
         files: (0..count).map(|n| (path(n), entry(n, &text(n, state(n), "core", "")))).collect(),
         recorded: None,

@@ -9,6 +9,10 @@ use std::fs;
 const SHELLS: [&str; 12] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "csh", "tcsh", "nu"];
 /// Names of programs that run another one and are gone with it: a session lives no longer in them than in a shell.
 const WRAPPERS: [&str; 9] = ["timeout", "env", "nice", "nohup", "setsid", "stdbuf", "sudo", "doas", "flock"];
+/// A program that, called so, runs many sessions at once and outlives each of them.
+const HOST: (&str, &str) = ("codex", "app-server");
+/// Where such a word stands, options before it included.
+const FIRST_ARGUMENTS: usize = 8;
 /// How far up it is looked.
 const HIGHEST: usize = 32;
 
@@ -19,13 +23,28 @@ pub struct Ancestry {
     pub agent: Option<u32>,
     /// What runs there, by name.
     pub program: Option<String>,
+    /// It runs many sessions at once: nothing can be told of one by it.
+    pub is_host: bool,
     /// All that were looked at, the nearest first.
     pub pids: Vec<u32>,
 }
 
-/// The agent's process; None where nothing but shells is found.
-pub fn agent_process() -> Option<u32> {
-    of(None).agent
+impl Ancestry {
+    /// Why the agent's process cannot be a session's, if so.
+    pub fn trouble(&self) -> Option<String> {
+        let (pid, (program, role)) = (self.agent.filter(|_| self.is_host)?, HOST);
+        Some(format!(
+            "this session runs in `{program} {role}` (process {pid}), which runs others too, outlives them and does not \
+             hand their environment on, so that it cannot be told apart: set `daemon_auto_start = false` under `[features]` \
+             in ~/.codex/config.toml, and start it anew"
+        ))
+    }
+}
+
+/// The agent's process; None where nothing but shells is found. Fails where it cannot be a session's.
+pub fn agent_process() -> Result<Option<u32>, String> {
+    let found = of(None);
+    found.trouble().map_or(Ok(found.agent), Err)
 }
 
 /// What this process runs under; or what is known of a process that is given as the agent's.
@@ -37,6 +56,7 @@ pub fn of(given: Option<u32>) -> Ancestry {
         let Some((parent, name)) = parent_and_name(pid) else { break };
         found.pids.push(pid);
         if found.agent.is_none() && (given.is_some() || !is_passed_over(&name)) {
+            found.is_host = given.is_none() && name == HOST.0 && is_called_with(pid, HOST.1);
             (found.agent, found.program) = (Some(pid), Some(name));
         }
         next = Some(parent);
@@ -47,6 +67,12 @@ pub fn of(given: Option<u32>) -> Ancestry {
 fn is_passed_over(name: &str) -> bool {
     // A login shell has a dash before its name.
     SHELLS.contains(&name.strip_prefix('-').unwrap_or(name)) || WRAPPERS.contains(&name)
+}
+
+/// Whether one of a process's first arguments is this word.
+fn is_called_with(pid: u32, word: &str) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).skip(1).take(FIRST_ARGUMENTS).any(|argument| argument == word.as_bytes())
 }
 
 /// A process's parent, and its name.
@@ -83,8 +109,13 @@ mod tests {
             assert_eq!(is_passed_over(name), passed.contains(&name), "{name}");
         }
         let found = of(None);
+        assert_eq!((found.trouble(), agent_process()), (None, Ok(found.agent)));
         assert!(found.agent.is_some_and(|pid| pid > 1 && found.pids.contains(&pid)), "{found:?}");
         let own = std::process::id();
+        assert!(is_called_with(own, &std::env::args().nth(1).unwrap_or_default()) || std::env::args().count() == 1);
+        assert!(!is_called_with(own, HOST.1) && !is_called_with(u32::MAX, HOST.1));
+        let host = Ancestry { agent: Some(7), is_host: true, ..Ancestry::default() };
+        assert!(host.trouble().is_some_and(|why| why.contains("`codex app-server` (process 7)")));
         assert_eq!((of(Some(own)).agent, of(Some(own)).pids.first()), (Some(own), Some(&own)));
     }
 }

@@ -1,4 +1,4 @@
-//! Notices that the configuration file was saved, replaced or removed.
+//! Notices that the configuration file was saved, replaced or removed, and that a folder that it needs has come.
 //!
 //! Must not know: what is in it.
 
@@ -6,12 +6,13 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init, remove_watch};
 
 /// An editor saves in several steps.
 const SETTLING: Duration = Duration::from_millis(100);
@@ -20,28 +21,79 @@ const LOOK_EVERY: i64 = 300;
 /// And where the kernel has no watch to give.
 const LOOK_UNTOLD: i64 = 10;
 
+/// A watch that goes on.
+#[derive(Debug)]
+pub struct ConfigWatch {
+    inotify: OwnedFd,
+    awaited: Mutex<Awaited>,
+}
+
+/// A folder that is not there yet.
+#[derive(Debug, Default)]
+struct Awaited {
+    folder: Option<PathBuf>,
+    /// The kernel's watches for it.
+    watches: Vec<i32>,
+}
+
 /// Calls back after each change, on a thread of its own, until the callback returns false.
-pub fn watch(file: &Path, changed: impl Fn() -> bool + Send + 'static) -> io::Result<()> {
+pub fn watch(file: &Path, changed: impl Fn() -> bool + Send + 'static) -> io::Result<Arc<ConfigWatch>> {
     let file = file.to_path_buf();
     let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let watch = Arc::new(ConfigWatch { inotify, awaited: Mutex::default() });
+    let watching = Arc::clone(&watch);
     let mut known = mark(&file);
-    let mut armed = arm(&inotify, &file);
+    let mut armed = arm(&watch.inotify, &file);
     thread::Builder::new().name("yoi settings".into()).spawn(move || {
         loop {
             // What changed while no watch was set shows in the mark.
             let now = mark(&file);
-            if now == known {
-                wait(&inotify, armed);
+            if now == known && !watching.has_come() {
+                wait(&watching.inotify, armed);
             } else if changed() {
                 known = now;
             } else {
                 return;
             }
             // Set again each time: the folder may be another one by now.
-            armed = arm(&inotify, &file);
+            armed = arm(&watching.inotify, &file);
+            watching.arm_awaited();
         }
     })?;
-    Ok(())
+    Ok(watch)
+}
+
+impl ConfigWatch {
+    /// Calls back once when this folder can be listed, too; None: no folder is awaited any more. Returns whether it can be
+    /// listed already: then nothing is called.
+    pub fn await_folder(&self, folder: Option<&Path>) -> bool {
+        folder.map(Path::to_path_buf).clone_into(&mut self.awaited().folder);
+        self.arm_awaited();
+        self.has_come()
+    }
+
+    fn has_come(&self) -> bool {
+        let mut awaited = self.awaited();
+        awaited.folder.take_if(|folder| fs::read_dir(folder).is_ok()).is_some()
+    }
+
+    /// What of the way to it is there is watched.
+    fn arm_awaited(&self) {
+        let mut awaited = self.awaited();
+        for watch in std::mem::take(&mut awaited.watches) {
+            // It went by itself, with its folder.
+            let _ = remove_watch(&self.inotify, watch);
+        }
+        let comes = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ATTRIB;
+        let comes = comes | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
+        let above = awaited.folder.iter().flat_map(|folder| folder.ancestors().skip(1));
+        let watch = above.into_iter().find_map(|folder| add_watch(&self.inotify, folder, comes).ok());
+        awaited.watches.extend(watch);
+    }
+
+    fn awaited(&self) -> MutexGuard<'_, Awaited> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn arm(inotify: &OwnedFd, file: &Path) -> bool {
@@ -94,5 +146,39 @@ mod tests {
             told.recv_timeout(Duration::from_secs(20)).unwrap();
         }
         assert!(told.recv_timeout(Duration::from_millis(300)).is_err(), "each once");
+    }
+
+    #[test]
+    fn a_folder_that_comes_is_noticed_once_however_it_comes() {
+        let comes: [fn(&Path); 3] = [
+            |folder| fs::create_dir_all(folder).unwrap(),
+            |folder| {
+                fs::create_dir_all(folder.with_file_name("else")).unwrap();
+                fs::rename(folder.with_file_name("else"), folder).unwrap();
+            },
+            |folder| {
+                fs::create_dir_all(folder.parent().unwrap()).unwrap();
+                fs::write(folder, "a file").unwrap();
+                fs::remove_file(folder).unwrap();
+                fs::create_dir(folder).unwrap();
+            },
+        ];
+        for come in comes {
+            let root = TempDir::new().unwrap();
+            let folder = root.path().join("deep/er");
+            let (tell, told) = channel();
+            let watch = watch(&root.path().join("config.toml"), move || tell.send(()).is_ok()).unwrap();
+            assert!(!watch.await_folder(Some(&folder)));
+            come(&folder);
+            told.recv_timeout(Duration::from_secs(20)).unwrap();
+            fs::remove_dir(&folder).unwrap();
+            fs::create_dir(&folder).unwrap();
+            assert!(told.recv_timeout(Duration::from_millis(300)).is_err(), "it is not awaited any more");
+            assert!(watch.await_folder(Some(&folder)), "it is there");
+            fs::remove_dir(&folder).unwrap();
+            assert!(!watch.await_folder(Some(&folder)) && !watch.await_folder(None));
+            fs::create_dir(&folder).unwrap();
+            assert!(told.recv_timeout(Duration::from_millis(300)).is_err(), "nor this time");
+        }
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::stdio::{dup2_stdin, stdin};
 
+use super::fault;
 use super::files::{self, Text};
 
 /// Whoever only asks [`DaemonLock::is_held`] has the lock for a moment: that is waited for, no longer.
@@ -46,6 +47,7 @@ impl DaemonLock {
         let began = Instant::now();
         loop {
             let mut file = open(path).map_err(failed)?;
+            fault::delay("before-daemon-lock");
             match file.try_lock() {
                 // The file was replaced between opening and locking: another one counts.
                 Ok(()) if !names(path, &file) => {}
@@ -177,6 +179,20 @@ mod tests {
             let second = DaemonLock::acquire(&path).unwrap();
             assert!(second.still_ours() && !lock.still_ours());
         }
+    }
+
+    #[test]
+    fn a_file_replaced_between_opening_and_locking_does_not_count() {
+        let (_folder, path) = lock_file();
+        DaemonLock::acquire(&path).unwrap();
+        let (file, mut first) = (path.clone(), true);
+        fault::hook::set("before-daemon-lock", move || {
+            if std::mem::take(&mut first) {
+                fs::remove_file(&file).unwrap();
+            }
+        });
+        let lock = DaemonLock::acquire(&path).unwrap();
+        assert!(lock.still_ours() && DaemonLock::is_held(&path));
     }
 
     #[test]

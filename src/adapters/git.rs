@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use git2::{FileMode, ObjectType, Repository, Status, StatusEntry, StatusOptions, Tree};
 
@@ -18,6 +19,9 @@ use crate::ports::{MainWorktree, Obstacle};
 
 /// How many changed paths are named.
 const NAMED: usize = 5;
+
+/// How long git may look for a commit that knew the ticket folder.
+const LOOKING_BACK: Duration = Duration::from_secs(2);
 
 /// What lies in a git directory while git is in the middle of something, and what that is.
 const OBSTACLES: [(&str, &str); 6] = [
@@ -35,6 +39,8 @@ pub struct GitWorktree {
     root: PathBuf,
     /// The git directory of this very worktree; None without git.
     git_dir: Option<PathBuf>,
+    /// The ticket folder, absolute.
+    tickets: PathBuf,
     /// What does not count, absolute.
     excluded: Vec<PathBuf>,
 }
@@ -47,9 +53,9 @@ impl GitWorktree {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         let tickets: PathBuf = root.join(ticket_folder).components().collect();
         let target = tickets.canonicalize().ok().filter(|target| *target != tickets);
-        let excluded = [Some(root.join(".yoi")), Some(tickets), target].into_iter().flatten().collect();
+        let excluded = [Some(root.join(".yoi")), Some(tickets.clone()), target].into_iter().flatten().collect();
         let git_dir = common_dir.map(|common| own_git_dir(&root).unwrap_or_else(|| common.to_path_buf()));
-        Self { root, git_dir, excluded }
+        Self { root, git_dir, tickets, excluded }
     }
 
     /// Asks libgit2. The paths are relative to the top of the worktree.
@@ -193,6 +199,17 @@ impl MainWorktree for GitWorktree {
             let passing = *name == "index.lock";
             path.symlink_metadata().is_ok().then(|| Obstacle { what: format!("{what} ({shown})"), passing })
         })
+    }
+
+    fn emptied_tickets(&self) -> bool {
+        let Some(folder) = self.tickets.to_str().filter(|_| self.git_dir.is_some()) else { return false };
+        let says = |arguments: &[&str]| {
+            let arguments = [&["--literal-pathspecs"], arguments, &["--", folder]].concat();
+            git_program::run_within_limit(&self.root, &arguments, LOOKING_BACK)
+        };
+        // In the index there is nothing of it, and in the history there is.
+        let nothing_kept = says(&["ls-files", "--cached"]).is_ok_and(|files| files.is_empty());
+        nothing_kept && says(&["rev-list", "--max-count=1", "HEAD"]).is_ok_and(|commit| !commit.is_empty())
     }
 
     fn user_name(&self) -> Option<String> {

@@ -71,6 +71,11 @@ pub enum GitError {
 
 /// Runs git in this folder; returns its standard output if it exits with 0.
 pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+    run_within_limit(folder, arguments, TIME_LIMIT)
+}
+
+/// The same for what nobody should wait for so long.
+pub fn run_within_limit(folder: &Path, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
     // What a repository's own settings could start, or make slow: none of it is needed for an answer.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"]);
@@ -79,7 +84,7 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
     }
     command.env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     command.env("GIT_NO_LAZY_FETCH", "1").args(arguments).current_dir(folder);
-    run_within(command, &arguments.join(" "), TIME_LIMIT)
+    run_within(command, &arguments.join(" "), limit)
 }
 
 /// The version, as `git --version` says it.

@@ -8,10 +8,13 @@ mod bounds;
 mod leftovers;
 mod lines;
 mod look;
+mod looking;
 mod openness;
+mod places;
 mod review;
+mod sifting;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,14 +24,10 @@ use super::files::{self, Text};
 use crate::domain::ticket::{Digest, Timestamp};
 use crate::text::lineage::Made;
 
-pub(super) use self::look::{Look, settled};
+pub(super) use self::look::{Look, is_same_file, returned, settled};
+pub use self::looking::{Found, Looking, Reviewed};
 pub use self::openness::Openness;
-pub use self::review::{Found, Looking, Reviewed};
 
-/// The journal's lines are sifted when there are more.
-const MANY_LINES: usize = 600;
-/// How many exchanges are remembered of one file at least, if they are not too old.
-const REMEMBERED: usize = 200;
 /// How long an exchange is remembered: so long may an editor have had the text open that it saves.
 pub const OPEN_FOR: chrono::TimeDelta = chrono::TimeDelta::hours(4);
 /// The folder's texts end with this; those that could not be brought together with their ticket with the other.
@@ -83,6 +82,23 @@ struct Place {
     stem: String,
 }
 
+/// The files of which something is remembered.
+pub struct Known {
+    stems: BTreeSet<String>,
+}
+
+impl Known {
+    /// Whether this file (symlinks resolved) is one of them.
+    pub fn has(&self, file: &Path) -> bool {
+        !self.is_empty() && self.stems.contains(&stem(file))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.stems.is_empty()
+    }
+}
+
 impl Kept {
     /// In this folder; it is made when the first text is kept.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -95,9 +111,10 @@ impl Kept {
         Journal::read(place, file)
     }
 
-    /// Whether anything is remembered of this file.
-    pub fn knows(&self, file: &Path) -> bool {
-        self.folder.join(stem(file) + ".journal").exists()
+    /// The files of which anything is remembered, as they are now.
+    pub fn known(&self) -> Known {
+        let stem = |name: String| name.strip_suffix(".journal").map(str::to_owned);
+        Known { stems: self.names().into_iter().filter_map(stem).collect() }
     }
 
     /// The files of which displaced texts are kept; of all that are remembered with `all`.
@@ -252,111 +269,9 @@ impl Journal {
         write().map_err(|error| files::named(&place.journal(), &error))
     }
 
-    /// Moves what lies beside the ticket into the folder; on another file system it stays, hidden.
-    pub(super) fn put_away(&mut self) {
-        let Some(place) = self.place.clone() else { return };
-        for entry in &self.entries {
-            let name = &entry.made.name;
-            if entry.out.is_none() || !self.lies_beside(entry) {
-                continue;
-            }
-            if fs::rename(&entry.beside, place.text(name, TEXT)).is_err() {
-                review::mark(&place.text(name, BESIDE));
-            }
-        }
-    }
-
-    /// Where the text that an exchange displaced lies; None where it is gone, or back in the ticket.
-    fn locate(&self, entry: &Entry) -> Option<PathBuf> {
-        let kept = self.place.as_ref().map(|place| place.text(&entry.made.name, TEXT)).filter(|path| path.exists());
-        kept.or_else(|| self.lies_beside(entry).then(|| entry.beside.clone()))
-    }
-
-    /// A later exchange with the same hidden file has taken out of it what lay there.
-    fn lies_beside(&self, entry: &Entry) -> bool {
-        let later = self.entries.iter().rfind(|other| other.beside == entry.beside);
-        later.is_some_and(|later| later.made.name == entry.made.name) && entry.beside.exists()
-    }
-
-    /// Where somebody else's newest texts are kept, for a message.
-    pub(super) fn kept_paths(&self) -> Vec<String> {
-        let theirs = self.entries.iter().filter(|e| e.out.is_some_and(|out| out.digest != e.made.known()));
-        theirs.filter_map(|entry| self.locate(entry)).map(|path| path.display().to_string()).collect()
-    }
-
-    /// Moves a text to where it is kept for good, for the exchange of this name; on another file system, or where nothing
-    /// outlives this process, it stays, and has the hidden name. Returns where.
-    fn keep_for_good(&self, path: &Path, name: &str, hidden: PathBuf) -> io::Result<PathBuf> {
-        let wanted = self.place.as_ref().map_or_else(|| hidden.clone(), |place| place.text(name, CONFLICT));
-        match fs::rename(path, &wanted) {
-            Ok(()) => Ok(wanted),
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                fs::rename(path, &hidden)?;
-                Ok(hidden)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Lets go of a text that nothing is to be done about any more.
-    fn forget(&self, entry: &Entry) {
-        if let Some(path) = self.locate(entry) {
-            let _ = fs::remove_file(path);
-        }
-        if let Some(place) = &self.place {
-            let _ = fs::remove_file(place.text(&entry.made.name, BESIDE));
-        }
-    }
-
     /// What was done to the file, oldest first.
     fn made(&self) -> Vec<Made> {
         self.entries.iter().map(|entry| entry.made.clone()).collect()
-    }
-
-    /// Leaves out what is too old to matter, once there is much of it.
-    fn sift(&mut self, now: Timestamp) {
-        let Some(place) = self.place.clone() else { return };
-        let old = |entry: &Entry| now - entry.made.at > OPEN_FOR;
-        let some_old = self.entries.iter().any(|entry| old(entry) && self.locate(entry).is_none());
-        if self.lines <= MANY_LINES && !some_old {
-            return;
-        }
-        let surplus = self.entries.len().saturating_sub(REMEMBERED);
-        let texts: BTreeMap<String, bool> =
-            self.entries.iter().map(|e| (e.made.name.clone(), self.locate(e).is_some())).collect();
-        // From the oldest text on everything counts: what came of it is found by what followed.
-        let first_text = self.entries.iter().position(|e| texts[&e.made.name]).unwrap_or(self.entries.len());
-        let mut n = 0;
-        self.entries.retain(|entry| {
-            n += 1;
-            n > first_text || (n > surplus && !old(entry))
-        });
-        if self.entries.is_empty() {
-            let _ = fs::remove_file(place.journal());
-            return;
-        }
-        if let Ok(lines) = self.rewritten() {
-            self.lines = lines;
-        }
-    }
-
-    fn rewritten(&self) -> io::Result<usize> {
-        let Some(place) = &self.place else { return Ok(self.lines) };
-        let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(&place.folder)?;
-        let mut lines = 0;
-        for entry in &self.entries {
-            for line in Line::of(entry, &self.file)? {
-                temporary.write_all(&serde_json::to_vec(&line)?)?;
-                temporary.write_all(b"\n")?;
-                lines += 1;
-            }
-        }
-        if let Some((at, keys, _)) = self.lost.clone() {
-            let names = self.entries.iter().filter(|e| e.made.told).map(|e| e.made.name.clone()).collect();
-            temporary.write_all(&serde_json::to_vec(&Line::Told { names, at, keys })?)?;
-        }
-        temporary.persist(place.journal()).map_err(|failed| failed.error)?;
-        Ok(lines)
     }
 }
 

@@ -113,6 +113,10 @@ impl MainWorktree for PatientWorktree {
         self.worktree.obstacle()
     }
 
+    fn emptied_tickets(&self) -> bool {
+        self.worktree.emptied_tickets()
+    }
+
     fn user_name(&self) -> Option<String> {
         self.worktree.user_name()
     }

@@ -22,6 +22,10 @@ use crate::domain::ledger::SavedLedger;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::{Query, Recorded, Store, StoreError, Stored};
 
+/// What to do with a file that is of no use any more.
+const MOVE_AWAY: &str =
+    "move it away (`yoi doctor --fix` does) and yoi begins a new one (history is lost, no ticket is)";
+
 /// The store of one workspace, in a file.
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -47,7 +51,10 @@ impl SqliteStore {
             || -> Result<String, Why> { Ok(self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?) };
         match said().map_err(|why| self.failed(&why))?.as_str() {
             "ok" => Ok(()),
-            what => Err(self.failed(&Why::Said(format!("the file is damaged: {what}")))),
+            what => {
+                let message = format!("the file is damaged: {what}; {MOVE_AWAY}");
+                Err(StoreError::Damaged { path: self.path.display().to_string(), message })
+            }
         }
     }
 
@@ -87,17 +94,18 @@ impl Why {
         // What SQLite keeps beside the store has no room.
         let no_room = matches!(self, Why::Sqlite(rusqlite::Error::SqliteFailure(error, _))
             if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
+        let path = path.display().to_string();
         let advice = match code {
             Some(DatabaseCorrupt | NotADatabase) => {
-                ": the file is damaged, or no store of yoi's; move it away and yoi begins a new one (history is lost, no \
-                 ticket is)"
+                let message = format!("{self}: the file is damaged, or no store of yoi's; {MOVE_AWAY}");
+                return StoreError::Damaged { path, message };
             }
             Some(DatabaseBusy) => ": another process has held the store for more than 5 s",
             Some(DiskFull) => ": nothing was written; make room on the disk",
             _ if no_room => ": nothing was written; make room on the disk",
             _ => "",
         };
-        StoreError::Failed { path: path.display().to_string(), message: format!("{self}{advice}") }
+        StoreError::Failed { path, message: format!("{self}{advice}") }
     }
 }
 

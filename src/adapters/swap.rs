@@ -14,9 +14,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::exchange::Place;
-use super::files;
 use super::kept::{Found, Journal, settled};
 use super::locks::{PATIENCE, lock_directory};
+use super::{fault, files};
 use crate::text::merge::{CameOut, Clash, Edit, Exchange, Failure, Step};
 
 pub use crate::text::merge::{Decide, Swapped};
@@ -71,6 +71,7 @@ pub fn edit<R>(
     // Half a text that somebody is just writing in place is not edited; nobody else's edits in the folder wait for that.
     let settled = || settled(&path, files::read, |text| journal.is_ours(text));
     let before = settled()?;
+    fault::delay("before-lock");
     let _lock = lock_directory(folder, patience)?;
     let now = files::read(&path)?;
     let text = if now == before { now } else { settled()? };
@@ -79,7 +80,7 @@ pub fn edit<R>(
     let mut place = Place::new(&path, folder, own, journal);
     let result = exchanged(&mut exchange, &mut place, decide);
     place.put_away();
-    result?;
+    result.map_err(|error| place.midway(error))?;
     if !exchange.is_settled() {
         let kept = journal.kept_paths().join(", ");
         return Err(busy(&format!("somebody keeps writing to this file; their newest text is kept in {kept}")));
@@ -94,6 +95,7 @@ fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decid
             place.meet(newest);
         }
         exchange.tell(came_out);
+        fault::delay("after-look");
     }
     Ok(())
 }
@@ -113,6 +115,7 @@ pub(super) fn replace(
     let result = place.put((theirs, current, text), edits).and_then(|came_out| match came_out {
         CameOut::Expected => Ok(true),
         CameOut::NotPut(_) => Ok(false),
+        // Ours was there for a moment, and hides from now on what their text has taken back.
         CameOut::Other(newest) => give_back(&mut place, newest, text.to_vec()).map(|()| false),
     });
     place.put_away();
@@ -122,6 +125,7 @@ pub(super) fn replace(
 /// Puts the newest text in the place of ours.
 fn give_back(place: &mut Place<'_>, mut newest: Vec<u8>, mut ours: Vec<u8>) -> io::Result<()> {
     for _ in 0..GIVE_BACK {
+        place.meet(&newest);
         let CameOut::Other(theirs) = place.put((&newest, &ours, &newest), Vec::new())? else { break };
         ours = std::mem::replace(&mut newest, theirs);
     }

@@ -8,6 +8,7 @@ mod layout;
 mod leaf;
 mod leftovers;
 mod note;
+mod plain;
 mod prints;
 mod scan;
 mod standing;
@@ -23,10 +24,11 @@ use std::time::Duration;
 use rustix::fs::{CWD, RenameFlags};
 
 pub use self::layout::id_of;
+use self::plain::Plain;
 use self::prints::Prints;
-use super::files;
 use super::kept::Kept;
 use super::locks::TicketLocks;
+use super::{fault, files};
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::finding::Finding;
@@ -35,9 +37,6 @@ use crate::domain::ticket::{Diagnostic, Ticket, TicketId};
 use crate::ports::{EditError, Entry, Review, Reviewing, Tickets};
 use crate::text::keys::KeyMap;
 use crate::text::read::{Reading, read};
-
-/// From so many changed files on, those are looked through of which something is remembered.
-const MANY: usize = 32;
 
 /// The tickets of one workspace.
 #[derive(Clone, Debug)]
@@ -51,6 +50,7 @@ pub struct TicketFolder {
     noticed: Arc<Mutex<Noticed>>,
     /// None: nothing is kept to compare with.
     prints: Option<Arc<Prints>>,
+    plain: Arc<Plain>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl TicketFolder {
         let locks = locks.into();
         let kept = Kept::new(locks.with_file_name("kept"));
         let (workspace, folder, locks) = (workspace.into(), folder.into(), TicketLocks::new(locks));
-        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None }
+        Self { workspace, folder, locks, kept, keys, noticed: Arc::default(), prints: None, plain: Arc::default() }
     }
 
     /// Locks are waited for so long, and not 10 s.
@@ -123,7 +123,7 @@ impl TicketFolder {
                 Err(_) => prints.unreadable(path, &full()),
             }
         }
-        match read {
+        let entry = match read {
             Ok((bytes, _)) => self.entry(&bytes, path),
             Err(error) if error.kind() == io::ErrorKind::NotFound && full().is_symlink() => {
                 unreadable("this symlink points to nothing".into())
@@ -132,7 +132,9 @@ impl TicketFolder {
                 Entry::Absent
             }
             Err(error) => unreadable(format!("it cannot be read: {error}")),
-        }
+        };
+        self.plain.put(path, entry == Entry::NotATicket);
+        entry
     }
 
     fn entry(&self, bytes: &[u8], path: &Path) -> Entry {
@@ -164,6 +166,7 @@ impl Tickets for TicketFolder {
             self.entry_of(files::read_with_metadata(&self.workspace.join(path)), path)
         } else {
             self.prints.iter().for_each(|prints| prints.forget(path));
+            self.plain.put(path, false);
             Entry::NotATicket
         }
     }
@@ -204,14 +207,7 @@ impl Tickets for TicketFolder {
     }
 
     fn review(&self, which: Reviewing<'_>) -> Review {
-        match which {
-            // What is remembered is looked at once, and not looked for once for each of these.
-            Reviewing::Paths(paths) if paths.len() > MANY => {
-                let remembered: Vec<_> = self.kept.files(true).iter().map(|file| self.relative(file)).collect();
-                self.review_kept(Reviewing::Paths(&remembered))
-            }
-            which => self.review_kept(which),
-        }
+        self.review_kept(which)
     }
 
     fn keys(&self) -> &KeyMap {
@@ -244,6 +240,10 @@ impl Tickets for TicketFolder {
         self.readable().and_then(|()| self.writable()).err().map(|error| error.to_string())
     }
 
+    fn without_frontmatter(&self) -> Vec<PathBuf> {
+        self.plain.there(&self.workspace)
+    }
+
     fn note(&self, path: &Path, note: &str) -> io::Result<()> {
         note::append(self, path, note)
     }
@@ -259,6 +259,7 @@ fn write_new(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;
     let target = folder.join(name);
+    fault::delay("before-new");
     match rustix::fs::renameat_with(CWD, temporary.path(), CWD, &target, RenameFlags::NOREPLACE) {
         Ok(()) => {}
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => fs::hard_link(temporary.path(), &target)?,

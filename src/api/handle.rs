@@ -7,9 +7,7 @@ use super::caller::{actor, recorded_name};
 use super::failure::{Failure, MOVED};
 use super::request::{Caller, KeyChange, Request};
 use super::view::value;
-use super::view::{
-    DoneView, HeldView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView,
-};
+use super::view::{HeldView, MoveView, NewView, SetView, ShowView, TicketView, VERSION, WhyView, WorkSetView};
 use super::{hook, listing, operation, present, report, session};
 use crate::daemon::{AcceptRequest, Host, MoveRequest, Moved};
 use crate::domain::accept::Way;
@@ -245,5 +243,5 @@ fn orders(host: &mut Host, id: &str, orders: Orders, caller: &Caller, what: &str
     };
     let now = host.now();
     host.order(session, &TicketId::new(id), orders, now)?;
-    value(&DoneView { version: VERSION, done: format!("`{id}` {what}") })
+    operation::done(host, format!("`{id}` {what}"))
 }

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::operation::not_kept;
 use super::request::HookRequest;
 use super::session;
 use super::view::{HookView, VERSION, value};
@@ -38,7 +39,7 @@ pub fn hook(host: &mut Host, request: HookRequest) -> Result<Value, Failure> {
     match (name.as_str(), role) {
         ("panel-open", _) => {
             host.tell(Event::BoundaryReached(Boundary::PanelOpen));
-            done("the panel's opening was noted")
+            done(host, "the panel's opening was noted")
         }
         ("rate-limited", _) => rate_limited(host, &request),
         (event, _) if request.pod.is_some() => pods_own(host, event, &request),
@@ -56,8 +57,9 @@ pub fn hook(host: &mut Host, request: HookRequest) -> Result<Value, Failure> {
     }
 }
 
-fn done(what: impl Into<String>) -> Result<Value, Failure> {
-    value(&HookView { version: VERSION, done: what.into(), counted: true, list: None, kick: None, ignored: None })
+fn done(host: &mut Host, what: impl Into<String>) -> Result<Value, Failure> {
+    let (done, remarks) = (what.into(), not_kept(host));
+    value(&HookView { version: VERSION, done, counted: true, list: None, kick: None, ignored: None, remarks })
 }
 
 /// An agent's own hook in a session that was started as a Pod.
@@ -75,7 +77,7 @@ fn pods_own(host: &mut Host, event: &str, request: &HookRequest) -> Result<Value
         // Whoever starts a Pod registers it: its hooks alone do not say which ticket it works on.
         _ => {}
     }
-    done(format!("Pod `{id}`: {event}"))
+    done(host, format!("Pod `{id}`: {event}"))
 }
 
 fn rate_limited(host: &mut Host, request: &HookRequest) -> Result<Value, Failure> {
@@ -84,7 +86,7 @@ fn rate_limited(host: &mut Host, request: &HookRequest) -> Result<Value, Failure
         return Err(Failure::usage("`rate-limited` needs --retry-after SECONDS, at most a week"));
     };
     host.tell(Event::RateLimited(host.now() + span));
-    done("no kick before the rate limit ends")
+    done(host, "no kick before the rate limit ends")
 }
 
 fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Result<Value, Failure> {
@@ -102,7 +104,7 @@ fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Resu
             return Err(Failure::refused(format!("no Pod `{id}` is registered")).hint("`yoi pod list` shows which are"));
         }
         host.tell(Event::PodEnded(id.clone()));
-        return done(format!("Pod `{id}` is gone"));
+        return done(host, format!("Pod `{id}` is gone"));
     }
     let ticket = request.ticket.map(TicketId::new);
     if let Some(ticket) = &ticket
@@ -118,5 +120,5 @@ fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Resu
     let state = if event == "busy" { PodState::Busy } else { PodState::Idle };
     let pod = Pod { id: id.clone(), role, ticket, agent: request.agent, process, state, since: host.now() };
     host.tell(Event::PodReported { pod, state });
-    done(format!("Pod `{id}` is {event}"))
+    done(host, format!("Pod `{id}` is {event}"))
 }

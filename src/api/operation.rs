@@ -27,7 +27,7 @@ pub fn pause(host: &mut Host, reason: Option<String>, caller: &Caller) -> Result
     let by = name(host, caller);
     host.pause(&by, reason);
     kept(host, "kicks are held from now on, but a restart of the daemon would let them go on")?;
-    done(format!("paused: {PAUSE}"))
+    done(host, format!("paused: {PAUSE}"))
 }
 
 /// Lets them go on.
@@ -36,22 +36,24 @@ pub fn resume(host: &mut Host, caller: &Caller) -> Result<Value, Failure> {
     let by = name(host, caller);
     let was = host.resume(&by);
     kept(host, "kicks go on from now on, but a restart of the daemon would hold them again")?;
-    done(if was { "resumed: kicks go on" } else { "nothing was paused" })
+    done(host, if was { "resumed: kicks go on" } else { "nothing was paused" })
 }
 
 /// Reads the configuration again.
 pub fn reload(host: &mut Host) -> Result<Value, Failure> {
     match host.reload() {
-        Ok(changed) if changed.is_empty() => done("the configuration was read again: nothing has changed"),
-        Ok(changed) => done(format!("the configuration was read again; changed: {}", changed.join(", "))),
+        Ok(changed) if changed.is_empty() => done(host, "the configuration was read again: nothing has changed"),
+        Ok(changed) => done(host, format!("the configuration was read again; changed: {}", changed.join(", "))),
         Err(lines) => Err(Failure::failed("the configuration cannot be used; the last good one stays in force")
             .evidence(lines)
             .hint("mend .yoi/config.toml: it is read again when it is saved")),
     }
 }
 
-/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1).
+/// Stamps the queued tickets that have no `queued_at`: from now on they have an age (DESIGN.md 7.1). What was mended
+/// around the tickets is taken at once.
 pub fn fix(host: &mut Host, caller: &Caller) -> Result<Vec<String>, Failure> {
+    host.insist();
     let by = name(host, caller);
     let stamped = host.stamp_unstamped(&by)?;
     let line = |ticket: &Ticket| format!("{}: queued_at was written, as of now", ticket.path.display());
@@ -70,6 +72,15 @@ fn kept(host: &Host, until_restart: &str) -> Result<(), Failure> {
     }
 }
 
-fn done(what: impl Into<String>) -> Result<Value, Failure> {
-    value(&DoneView { version: VERSION, done: what.into() })
+/// The plain answer to a request that has taken effect.
+pub(super) fn done(host: &mut Host, what: impl Into<String>) -> Result<Value, Failure> {
+    let remarks = not_kept(host);
+    value(&DoneView { version: VERSION, done: what.into(), remarks })
+}
+
+/// What has taken effect is lost by a restart as long as the store takes nothing: whoever asked for it is told. It is no
+/// failure: what was asked for holds, and nothing has to be asked for again.
+pub(super) fn not_kept(host: &mut Host) -> Vec<String> {
+    host.insist();
+    host.unkept().into_iter().map(|lost| format!("taken, but not kept yet: {lost}")).collect()
 }

@@ -19,7 +19,7 @@ use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKin
 use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
-use crate::domain::remarks::remarks;
+use crate::domain::remarks::{maybe_tickets, on_plain_files, remarks};
 use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::ports::{Query, StoreError, Stored};
 
@@ -77,8 +77,9 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         tickets,
         classes,
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
+        without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
-        session: host.resident().then(|| summary.session.to_owned()),
+        session: host.resident().then(|| summary.session.to_owned()).filter(|session| !session.is_empty()),
         last_boundary: summary.last_boundary.map(|(boundary, at)| format!("{boundary} at {}", clock(at))),
         last_decision: summary.last_decision.map(explain::last),
         timers: if host.resident() { engine.timers().into_iter().map(present::timer).collect() } else { Vec::new() },
@@ -282,7 +283,16 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         column: 0,
         message: format!("{}: finish it, yoi waits meanwhile", o.what),
     }));
-    value(&DoctorView { version: VERSION, well: vec![format!("{count} tickets read")], findings, fixed })
+    let plain = maybe_tickets(host.ports().tickets.without_frontmatter());
+    findings.extend(on_plain_files(&plain).into_iter().map(|(path, message)| FindingView {
+        severity: "remark".into(),
+        subject: path.display().to_string(),
+        line: 0,
+        column: 0,
+        message,
+    }));
+    let tickets = if count == 1 { "ticket" } else { "tickets" };
+    value(&DoctorView { version: VERSION, well: vec![format!("{count} {tickets} read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {

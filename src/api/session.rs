@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::operation::{done, not_kept};
 use super::request::{HookRequest, SessionRequest};
-use super::view::{DoneView, HookView, VERSION, value};
+use super::view::{HookView, VERSION, value};
 use crate::daemon::{Host, Line};
 use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::engine::{Actor, Admission, Contact, Reach, Registers, SessionReport, Way};
@@ -77,6 +78,8 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
         Some(kick) => Some(worklist::markdown(kick)),
         None => compacted.then(|| worklist::notes(host.engine())),
     };
+    // An agent's own hook can tell nobody.
+    let remarks = if of_agent { Vec::new() } else { not_kept(host) };
     value(&HookView {
         version: VERSION,
         done: format!("`{name}` of the Orchestrator was noted"),
@@ -84,19 +87,20 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
         list,
         kick: kick.as_ref().map(worklist::json),
         ignored: None,
+        remarks,
     })
 }
 
 /// The list is handed over.
 pub(super) fn printed(host: &mut Host, kick: &str) -> Result<Value, Failure> {
     host.printed(kick);
-    value(&DoneView { version: VERSION, done: "the list is handed over".into() })
+    done(host, "the list is handed over")
 }
 
 /// `ignored`: it was the registered session's, and did not count all the same; why.
 fn not_counted(ignored: Option<String>) -> Result<Value, Failure> {
     let done = "this session is not the Orchestrator's: nothing was noted".into();
-    value(&HookView { version: VERSION, done, counted: false, list: None, kick: None, ignored })
+    value(&HookView { version: VERSION, done, counted: false, list: None, kick: None, ignored, remarks: Vec::new() })
 }
 
 fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport, Failure> {
@@ -149,7 +153,7 @@ fn check(id: &str) -> Result<(), Failure> {
 pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, Failure> {
     let report = asked(host, request, Way::Attached)?;
     let id = report.id.clone();
-    let done = match host.engine().admit(&report) {
+    let what = match host.engine().admit(&report) {
         Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) => {
             return Err(refusal.into());
         }
@@ -160,15 +164,14 @@ pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, 
             format!("session `{id}` is the Orchestrator's: what it has to decide comes with its next prompt or stop")
         }
     };
-    value(&DoneView { version: VERSION, done })
+    done(host, what)
 }
 
 /// A person begins the Orchestrator's session anew.
 pub(super) fn reset(host: &mut Host, by: &Actor) -> Result<Value, Failure> {
     host.engine().may_reset(by)?;
     host.reset_session();
-    let done = "the Orchestrator's session begins anew: nothing is noted, every queued ticket is new to it";
-    value(&DoneView { version: VERSION, done: done.into() })
+    done(host, "the Orchestrator's session begins anew: nothing is noted, every queued ticket is new to it")
 }
 
 /// Registers a session that reads each kick as a line.

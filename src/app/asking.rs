@@ -7,6 +7,7 @@ use std::mem::ManuallyDrop;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::App;
@@ -16,6 +17,7 @@ use crate::api::failure::Failure;
 use crate::api::listing::{Lines, Listed, listed, text};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
+use crate::daemon::Host;
 use crate::domain::classify::clock;
 use crate::http::client::Client;
 use crate::ports::{Query, Store};
@@ -25,6 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a daemon that holds its lock may take to answer.
 const LISTENING: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Where a list came from.
+enum Answered<T> {
+    There(T),
+    /// The process ends with it: to give back the memory of each ticket takes longer than to print it.
+    Here(Box<ManuallyDrop<Host>>),
+}
 
 impl App {
     /// Carries out a request: through the daemon where one runs, else in this process.
@@ -42,38 +51,45 @@ impl App {
         request: &ListRequest,
         show: impl FnOnce(&[Listed<'_>], &[FaultView]) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let brief = ListRequest { brief: true, ..request.clone() };
-        let there = Self::patiently(|| {
-            self.client()?.map(|mut client| client.call_for::<Lines<'_>>(&Request::List(brief.clone()))).transpose()
-        })?;
-        if let Some(answer) = there {
-            let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
-            return show(&tickets, &answer.errors);
+        match self.listed::<Lines<'_>>(request, ListRequest { brief: true, ..request.clone() })? {
+            Answered::There(answer) => {
+                let tickets: Vec<_> = answer.lines.iter().map(Listed::There).collect();
+                show(&tickets, &answer.errors)
+            }
+            Answered::Here(host) => {
+                let (tickets, errors) = listed(request, &host)?;
+                show(&tickets, &errors)
+            }
         }
-        // The process ends with this: to give back the memory of each ticket takes longer than to print it.
-        let host = ManuallyDrop::new(self.host(&Request::List(request.clone()))?);
-        let (tickets, errors) = listed(request, &host)?;
-        show(&tickets, &errors)
     }
 
     /// The same as JSON.
     pub fn list_json(&self, request: &ListRequest) -> Result<String, Failure> {
-        let asked = Request::List(request.clone());
-        let there: Option<ListView> =
-            Self::patiently(|| self.client()?.map(|mut client| client.call_for(&asked)).transpose())?;
-        let Some(view) = there else {
-            return text(request, &ManuallyDrop::new(self.host(&asked)?), true);
-        };
-        serde_json::to_string_pretty(&view).map_err(|error| Failure::failed(format!("JSON: {error}")))
+        match self.listed::<ListView>(request, request.clone())? {
+            Answered::There(view) => serde_json::to_string_pretty(&view)
+                .map_err(|error| Failure::failed(format!("the list is no JSON: {error}"))),
+            Answered::Here(host) => text(request, &host, true),
+        }
+    }
+
+    /// The daemon's answer to `there`, or what this process read for the request.
+    fn listed<T: DeserializeOwned>(&self, here: &ListRequest, there: ListRequest) -> Result<Answered<T>, Failure> {
+        let (here, there) = (Request::List(here.clone()), Request::List(there));
+        Self::patiently(|| match self.client()? {
+            Some(mut client) => client.call_for(&there).map(Answered::There),
+            None => self.host(&here).map(|host| Answered::Here(Box::new(ManuallyDrop::new(host)))),
+        })
     }
 
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
-        let answer = Self::patiently(|| match self.client()? {
-            Some(mut client) => client.call(request),
-            None => Err(self.not_running()),
-        });
+        let answer = self.with_daemon(|client| client.call(request));
         answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
+    }
+
+    /// What only a daemon can do.
+    fn with_daemon<T>(&self, mut call: impl FnMut(&mut Client) -> Result<T, Failure>) -> Result<T, Failure> {
+        Self::patiently(|| call(&mut self.client()?.ok_or_else(|| self.not_running())?))
     }
 
     pub(super) fn not_running(&self) -> Failure {
@@ -151,10 +167,7 @@ impl App {
     /// Registers a session, and streams its kicks, a JSON text each, until `line` returns false or the session is gone;
     /// false where the daemon ended.
     pub fn watch(&self, session: &SessionRequest, mut line: impl FnMut(&str) -> bool) -> Result<bool, Failure> {
-        Self::patiently(|| match self.client()? {
-            Some(mut client) => client.watch(session, &mut line),
-            None => Err(self.not_running()),
-        })
+        self.with_daemon(|client| client.watch(session, &mut line))
     }
 
     /// Keeps a line about an agent's hook that came to nothing; where that is not possible it is let be.
@@ -164,9 +177,6 @@ impl App {
 
     /// Streams what happens after a record, until `line` returns false.
     pub fn follow(&self, after: i64, ticket: Option<&str>, mut line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
-        Self::patiently(|| match self.client()? {
-            Some(mut client) => client.follow(after, ticket, &mut line),
-            None => Err(self.not_running()),
-        })
+        self.with_daemon(|client| client.follow(after, ticket, &mut line))
     }
 }

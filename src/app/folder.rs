@@ -3,6 +3,7 @@
 //! Must not know: how a folder is read.
 
 use std::io;
+use std::path::PathBuf;
 
 use super::App;
 use crate::adapters::files::named;
@@ -16,6 +17,11 @@ impl App {
         if self.settings().foundations() == in_force.foundations() { Ok(self) } else { self.able_to_begin() }
     }
 
+    /// Where it would be.
+    pub(super) fn ticket_folder(&self) -> PathBuf {
+        self.workspace.root.join(&self.config.tickets_root)
+    }
+
     /// These settings, if a daemon can begin with them.
     pub fn able_to_begin(self) -> Result<Self, Failure> {
         let Err(error) = self.tickets().readable() else { return Ok(self) };
@@ -27,17 +33,16 @@ impl App {
         let file = self.workspace.root.join(config::FILE);
         let place = format!("{}{line}", file.display());
         Err(Failure::failed(format!(
-            "{place}: the ticket folder cannot be read: {error}; name one that is there, or make it and save the file \
-             again"
+            "{place}: the ticket folder cannot be read: {error}; name one that is there, or make it: it is taken then"
         )))
     }
 
     pub(super) fn unreadable(&self, error: &io::Error) -> Failure {
-        let folder = self.workspace.root.join(&self.config.tickets_root);
+        let folder = self.ticket_folder();
         if error.kind() == io::ErrorKind::NotFound {
             return Failure::failed(format!("{}: there is no ticket folder", folder.display())).hint(
                 "was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new \
-                 workspace `yoi new TITLE` makes it",
+                 workspace `yoi new TITLE` makes it, and where git took it with its last ticket",
             );
         }
         Failure::failed(named(&folder, error).to_string())

@@ -17,14 +17,14 @@ use crate::ports::StoreError;
 pub(super) struct Repair {
     /// As `doctor` shows it without `--fix`.
     pub(super) finding: FindingView,
-    /// Mends it; says what was done.
-    pub(super) mend: Box<dyn Fn() -> io::Result<String>>,
+    /// Mends it; says what was done. None: that is somebody else's to do.
+    pub(super) mend: Option<Box<dyn Fn() -> io::Result<String>>>,
 }
 
 impl App {
-    /// Everything that can be mended, found by looking only.
+    /// Everything of which something can be said, found by looking only.
     pub(super) fn repairs(&self) -> Vec<Repair> {
-        [self.open_state(), self.ignored(), self.damaged_store()].into_iter().flatten().collect()
+        [self.open_state(), self.ignored(), self.store_trouble()].into_iter().flatten().collect()
     }
 
     /// The state folder holds what only this user may read.
@@ -53,15 +53,17 @@ impl App {
         }))
     }
 
-    /// A damaged store is kept beside the new one: it may still be of use to somebody who knows SQLite.
-    fn damaged_store(&self) -> Option<Repair> {
+    /// A damaged store is kept beside the new one: it may still be of use to somebody who knows SQLite. One that is newer,
+    /// held or not to be read is whole, and stays.
+    fn store_trouble(&self) -> Option<Repair> {
         let path = self.state.store();
         let error = self.store().check().err()?;
-        // A newer one is whole: it is this program that is too old.
-        let message = error.to_string();
-        let StoreError::Failed { .. } = error else {
-            return Some(repair("error", &path, message, || Err(io::Error::other("upgrade yoi"))));
-        };
+        let said = error.to_string();
+        // The path is what the finding is about.
+        let message = said.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&said).to_owned();
+        if !matches!(error, StoreError::Damaged { .. }) {
+            return Some(Repair { finding: finding("error", &path, message), mend: None });
+        }
         let stamp = self.now().format("%Y%m%dT%H%M%SZ").to_string();
         Some(repair("error", &path.clone(), message, move || {
             let aside = set_aside(&path, &stamp)?;
@@ -88,7 +90,10 @@ fn set_aside(path: &Path, stamp: &str) -> io::Result<PathBuf> {
 }
 
 fn repair(severity: &str, subject: &Path, message: String, mend: impl Fn() -> io::Result<String> + 'static) -> Repair {
+    Repair { finding: finding(severity, subject, message), mend: Some(Box::new(mend)) }
+}
+
+fn finding(severity: &str, subject: &Path, message: String) -> FindingView {
     let subject = subject.display().to_string();
-    let finding = FindingView { severity: severity.into(), subject, line: 0, column: 0, message };
-    Repair { finding, mend: Box::new(mend) }
+    FindingView { severity: severity.into(), subject, line: 0, column: 0, message }
 }

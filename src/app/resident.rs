@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::App;
-use crate::adapters::config_file;
+use crate::adapters::config_file::{self, ConfigWatch};
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
 use crate::adapters::patient::PatientWorktree;
@@ -53,8 +53,15 @@ impl App {
         };
         let ports = self.resident_ports(mail.clone(), &lock)?;
         let last_good = Arc::new(Mutex::new(self.config_text.clone()));
-        let mut host = Host::daemon(self.beginning(&last_good), ports, self.history(), (mail.clone(), inbox), about)
-            .map_err(|error| self.unreadable(&error))?;
+        let settings = self.watch_settings(mail.clone());
+        let mut host = Host::daemon(
+            self.beginning(&last_good, settings, mail.clone()),
+            ports,
+            self.history(),
+            (mail.clone(), inbox),
+            about,
+        )
+        .map_err(|error| self.unreadable(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -70,7 +77,6 @@ impl App {
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
-        self.watch_settings(mail.clone());
         // What was saved between the first look and the watch is not told by anybody.
         let _ = mail.send(Message::Reload);
         let path = self.state.daemon_lock();
@@ -101,12 +107,29 @@ impl App {
         })
     }
 
-    /// The text of the last good settings is kept: they stay in force over a fresh start, too.
-    fn beginning(&self, last_good: &Arc<Mutex<Vec<u8>>>) -> Beginning {
+    /// The text of the last good settings is kept: they stay in force over a fresh start, too. A ticket folder that is not
+    /// there is waited for.
+    fn beginning(
+        &self,
+        last_good: &Arc<Mutex<Vec<u8>>>,
+        settings: Option<Arc<ConfigWatch>>,
+        mail: mpsc::Sender<Message>,
+    ) -> Beginning {
         let (environment, workspace) = (self.environment.clone(), self.workspace.clone());
         let last_good = Arc::clone(last_good);
         let in_force = self.settings();
-        let opened = move || App::open(environment.clone(), workspace.clone())?.following(&in_force);
+        let await_folder = move |folder: Option<&Path>| {
+            if settings.as_ref().is_some_and(|settings| settings.await_folder(folder)) {
+                let _ = mail.send(Message::Reload);
+            }
+        };
+        let opened = move || {
+            let app = App::open(environment.clone(), workspace.clone()).inspect_err(|_| await_folder(None))?;
+            let folder = app.ticket_folder();
+            let followed = app.following(&in_force);
+            await_folder(followed.is_err().then_some(folder.as_path()));
+            followed
+        };
         let reread = move || match opened() {
             Ok(app) => {
                 last_good.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&app.config_text);
@@ -131,12 +154,10 @@ impl App {
         Ok(Ports { tickets, state, worktree: Arc::new(worktree), ..self.ports()? })
     }
 
-    fn watch_settings(&self, mail: mpsc::Sender<Message>) {
-        let watched =
-            config_file::watch(&self.workspace.root.join(config::FILE), move || mail.send(Message::Reload).is_ok());
-        if let Err(error) = watched {
-            tracing::warn!(%error, "changes of the configuration are taken on SIGHUP only");
-        }
+    fn watch_settings(&self, mail: mpsc::Sender<Message>) -> Option<Arc<ConfigWatch>> {
+        config_file::watch(&self.workspace.root.join(config::FILE), move || mail.send(Message::Reload).is_ok())
+            .inspect_err(|error| tracing::warn!(%error, "changes of the configuration are taken on SIGHUP only"))
+            .ok()
     }
 
     /// This program again in this very process, on everything anew. It holds its lock all the while, and nobody who asks

@@ -119,7 +119,7 @@ impl App {
     /// Ends the daemon, and waits until it is gone; with `pods` also what it has started, afterwards, so that nobody
     /// starts the next.
     pub fn down(&self, pods: bool) -> Result<DownView, Failure> {
-        let pid = self.end_daemon()?;
+        let (pid, unkept) = self.end_daemon()?;
         let (mut turns, mut ended_turns) = (Vec::new(), Vec::new());
         for turn in self.running_turns()? {
             if pods {
@@ -134,7 +134,7 @@ impl App {
         let processes = Self::processes()?;
         let pods = self.state.pods().unwrap_or_default();
         let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
-        Ok(DownView { version: VERSION, pid, pods, turns, ended_turns })
+        Ok(DownView { version: VERSION, pid, pods, turns, ended_turns, unkept })
     }
 
     /// The turns that go on, with or without a daemon.
@@ -143,27 +143,29 @@ impl App {
         Ok(found.into_iter().filter(|run| run.standing == Standing::Running).map(|run| run.turn).collect())
     }
 
-    /// Returns the pid of the daemon that ended; None where none was running.
-    fn end_daemon(&self) -> Result<Option<u32>, Failure> {
+    /// Returns the pid of the daemon that ended, None where none was running; and what it could not keep.
+    fn end_daemon(&self) -> Result<(Option<u32>, Vec<String>), Failure> {
         let end = Instant::now() + ENDING;
         let mut told: Option<u32> = None;
+        let mut unkept = Vec::new();
         loop {
-            let Some(mut client) = self.client_within(STARTING)? else { return Ok(told) };
+            let Some(mut client) = self.client_within(STARTING)? else { return Ok((told, unkept)) };
             match client.stop() {
                 Ok(answer) => {
                     let pid = answer["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
                     if told.is_some() && told != pid {
                         // Who answers now is the next one, which somebody started meanwhile.
-                        return Ok(told);
+                        return Ok((told, unkept));
                     }
                     told = pid;
+                    unkept = serde_json::from_value(answer["unkept"].clone()).unwrap_or_default();
                 }
                 // It ends in this very moment, or will have room for one more client soon.
                 Err(failure) if failure.passing && Instant::now() < end => thread::sleep(PAUSE),
                 Err(failure) => return Err(failure),
             }
             if told.is_some_and(|pid| self.has_ended(pid)) {
-                return Ok(told);
+                return Ok((told, unkept));
             }
             if Instant::now() >= end {
                 return Err(Failure::failed("the daemon was told to stop, and has not stopped within 10 s")

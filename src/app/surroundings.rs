@@ -27,6 +27,14 @@ pub struct Diagnosis {
     pub fixed: Vec<String>,
 }
 
+impl Diagnosis {
+    /// Something of it is why no ticket can be read.
+    pub fn keeps_from_reading(&self) -> bool {
+        let about = |finding: &FindingView| [config::FILE, TICKET_FOLDER].contains(&finding.subject.as_str());
+        self.findings.iter().any(|finding| finding.severity == "error" && about(finding))
+    }
+}
+
 impl App {
     /// Whether the Orchestrator can be reached, and if not, why.
     pub(super) fn reach(&self) -> Reach {
@@ -78,6 +86,10 @@ impl App {
         let (mut well, mut findings) = self.surroundings();
         let mut fixed = Vec::new();
         for Repair { mut finding, mend } in self.repairs() {
+            let Some(mend) = mend else {
+                findings.push(finding);
+                continue;
+            };
             match fix.then(mend) {
                 Some(Ok(done)) => fixed.push(done),
                 Some(Err(error)) => {
@@ -85,13 +97,18 @@ impl App {
                     findings.push(finding);
                 }
                 None => {
-                    finding.message.push_str("; `yoi doctor --fix` mends it");
+                    if !finding.message.contains("yoi doctor --fix") {
+                        finding.message.push_str("; `yoi doctor --fix` mends it");
+                    }
                     findings.push(finding);
                 }
             }
         }
-        if findings.iter().all(|finding| finding.subject != self.state.store().display().to_string()) {
-            well.push(format!("store {}", self.state.store().display()));
+        let store = self.state.store();
+        if !store.exists() {
+            well.push(format!("no store yet: history begins with the first event, in {}", store.display()));
+        } else if findings.iter().all(|finding| finding.subject != store.display().to_string()) {
+            well.push(format!("store {}", store.display()));
         }
         Diagnosis { well, findings, fixed }
     }
@@ -150,7 +167,7 @@ impl App {
                 }
                 _ => Ok("the Orchestrator command is trusted".into()),
             },
-            Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks)".into()),
+            Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks): no [orchestrator] command is set".into()),
             Reach::No(why) => Err(finding("remark", "orchestrator", why)),
         }
     }

@@ -102,7 +102,11 @@ fn report(
     // Read first, whatever comes of it: an agent that writes into a closed pipe might take that for a failure.
     let hook = agent_hook::read(&input(arguments)?)?;
     let app = Context::new(directory).and_then(|context| context.open()).map_err(|failure| failure.message)?;
-    let request = request(&hook, arguments, (role, pod), app.now());
+    let ancestry = ancestry::of(arguments.pid);
+    if let Some(trouble) = ancestry.trouble() {
+        return Err(trouble);
+    }
+    let request = request(&hook, arguments, (role, pod), ancestry, app.now());
     let answer = call(&app, request)?;
     if let Some(why) = &answer.ignored {
         app.note_hook(why);
@@ -129,9 +133,10 @@ fn request(
     hook: &AgentHook,
     arguments: &Arguments,
     (role, pod): (Option<String>, Option<String>),
+    ancestry: Ancestry,
     now: Timestamp,
 ) -> HookRequest {
-    let Ancestry { agent, program, pids } = ancestry::of(arguments.pid);
+    let Ancestry { agent, program, pids, is_host: _ } = ancestry;
     let mut request = HookRequest {
         event: event(&hook.moment).into(),
         // The hook's own JSON is about this very session; a variable may have been handed down from another one.
@@ -152,7 +157,7 @@ fn request(
         ..HookRequest::default()
     };
     match &hook.moment {
-        Moment::Stopped { continued, background, .. } => {
+        Moment::Stopped { continued, background } => {
             (request.first, request.background) = (!continued, *background);
         }
         Moment::Failed { why, rate_limit } => {

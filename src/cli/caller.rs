@@ -19,7 +19,7 @@ pub struct InSession {
 #[derive(Args)]
 pub struct By {
     /// The name to record (default: YOI_BY; in the Orchestrator's session `orchestrator`, else git's user.name)
-    #[arg(long, env = "YOI_BY", value_name = "NAME")]
+    #[arg(long, env = "YOI_BY", value_name = "NAME", hide_env_values = true)]
     by: Option<String>,
     #[command(flatten)]
     session: InSession,

@@ -56,6 +56,14 @@ impl Context {
         }
     }
 
+    /// The same for whoever looks what is wrong: settings that cannot be used are a part of that.
+    pub fn open_to_look(&self) -> Result<App, Failure> {
+        match App::open(self.environment.clone(), self.workspace()?) {
+            Err(bad) => Ok(self.open_as_it_is()?.with_bad_config(bad)),
+            opened => opened,
+        }
+    }
+
     /// The same for a daemon that starts anew, with the lock that it holds: where the settings cannot be used, the last
     /// good ones, which come along, stay in force.
     pub fn open_anew(&self) -> Result<(App, Option<DaemonLock>), Failure> {

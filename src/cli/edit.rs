@@ -31,7 +31,12 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
 
 fn report(ticket: &TicketView) -> Result<(), Failure> {
     let state = ticket.state.as_deref().unwrap_or("?");
-    output::print(&output::harmless(&format!("{}: {state}, {}, {}", ticket.id, ticket.priority, ticket.title)))?;
+    output::print(&output::harmless(&format!(
+        "{}: {state}, {}, {}",
+        ticket.id,
+        ticket.priority,
+        output::title(&ticket.title)
+    )))?;
     for problem in &ticket.problems {
         let place = output::place(&ticket.path, problem.line, problem.column);
         output::print(&output::harmless(&format!("  {place}: {}", problem.message)))?;

@@ -36,7 +36,7 @@ pub struct Arguments {
 
 /// Prints.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
-    let app = context.open()?;
+    let app = context.open_as_it_is()?;
     let since = arguments.since.as_deref().map(|text| moment(text, app.now())).transpose()?;
     let ticket = arguments.ticket.clone();
     let query =

@@ -87,10 +87,14 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
     let event = if said.beside { "alive".into() } else { event };
     let session = session.or(said.session);
     let of_session = role.is_none() && matches!(event.as_str(), "orchestrator-spawn" | "orchestrator-restore");
+    // A session without a process could never be found to have ended.
+    let pid = match pid {
+        None if of_session => ancestry::agent_process().map_err(Failure::refused)?,
+        given => given,
+    };
     let request = Request::Hook(HookRequest {
         session: session.or_else(|| agent_session().map(|(_, id)| id)),
-        // A session without a process could never be found to have ended.
-        pid: pid.or_else(|| of_session.then(ancestry::agent_process).flatten()),
+        pid,
         event,
         role,
         ticket,
@@ -117,6 +121,10 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
         Some(_) => {}
         None if take_list => {}
         None => output::print(&output::harmless(&view.done))?,
+    }
+    // Beside what may be a list for an agent.
+    for remark in &view.remarks {
+        eprintln!("{}", output::harmless(remark));
     }
     Ok(ExitCode::SUCCESS)
 }

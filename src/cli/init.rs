@@ -30,7 +30,8 @@ Example: yoi init --orchestrator-command claude -p --allowedTools 'Bash(yoi:*)'"
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub struct Arguments {
-    /// Who starts work: one Orchestrator decides, or workers drain the queue themselves [default: pull]
+    /// Who starts work: one Orchestrator that is kicked when there is something to decide (orchestrated), or workers
+    /// that drain the queue themselves (pull) [default: pull]
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| mode(&name)))]
     mode: Option<Mode>,
     /// The ticket folder, inside the workspace [default: tickets]
@@ -138,7 +139,10 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
     };
     let mut command = given.command.unwrap_or_default();
     if mode == Mode::Orchestrated && command.is_empty() {
-        say(output, "The Orchestrator's program and arguments, one a line; an empty line ends them.\n")?;
+        say(
+            output,
+            "The Orchestrator's program and arguments, one a line; an empty line ends them. None: it registers itself.\n",
+        )?;
         loop {
             let word = answer(input, output, "> ")?;
             if word.is_empty() {
@@ -203,7 +207,11 @@ fn report(place: &Workspace, config: &Config) -> String {
             lines.push(format!("The Orchestrator's command, trusted because you gave it: {command}"));
         }
         None if config.mode == Mode::Orchestrated => {
-            lines.push(format!("Next: write the Orchestrator's command into {}, then `yoi trust`.", config::FILE));
+            lines.push(format!(
+                "The Orchestrator is either a program that yoi runs: write its command into {}, then `yoi trust`;",
+                config::FILE
+            ));
+            lines.push("or an agent's own session that registers itself: `yoi orchestrator attach` in it.".into());
         }
         None => lines.push(format!(
             "In pull mode yoi watches and explains, and kicks nobody; `mode` in {} changes that.",

@@ -36,6 +36,7 @@ pub struct Arguments {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let json = arguments.json;
     let Arguments { state, class, label, all, .. } = arguments;
+    let chosen = state.is_some() || class.is_some() || label.is_some();
     let request = ListRequest { state, class, label, all, brief: false };
     let app = context.open()?;
     if json {
@@ -43,7 +44,9 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     app.list(&request, |tickets, errors| {
-        if tickets.is_empty() && errors.is_empty() {
+        if tickets.is_empty() && chosen {
+            output::print("no ticket is like that (`yoi list --all` shows every one)")?;
+        } else if tickets.is_empty() {
             output::print("no tickets (`yoi new TITLE` makes one, `yoi list --all` shows closed ones too)")?;
         }
         if !tickets.is_empty() {
@@ -70,11 +73,11 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
     line(&mut text, HEAD, columns, [Colour::Dim; 4], "TITLE");
     for ticket in tickets {
         let cells = cells(*ticket);
-        let title = if ticket.title().is_empty() { "(no title)" } else { ticket.title() };
+        let title = output::title(ticket.title());
         let title = match (left, reason(*ticket)) {
             (Some(left), reason) => (Cow::Owned(terminal::cut(&output::harmless(title), left)), reason),
-            (None, Some(reason)) => (Cow::Owned(format!("{title}  [{reason}]")), None),
-            (None, None) => (Cow::Borrowed(title), None),
+            (None, Some(reason)) => (Cow::Owned(format!("{}  [{reason}]", at_most(title))), None),
+            (None, None) => (at_most(title), None),
         };
         let (title, below) = title;
         let colours = [Colour::Plain, output::state_colour(cells[1]), Colour::Plain, Colour::Plain];
@@ -85,6 +88,12 @@ fn lines(tickets: &[Listed<'_>], width: Option<usize>) -> String {
         }
     }
     text
+}
+
+/// `yoi show` and `--json` have all of it.
+fn at_most(title: &str) -> Cow<'_, str> {
+    // Columns are never more than bytes.
+    if title.len() <= terminal::WIDE { Cow::Borrowed(title) } else { Cow::Owned(terminal::cut(title, terminal::WIDE)) }
 }
 
 /// Adds one line; nothing is left standing at its end.

@@ -99,6 +99,9 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
+            if let Some(hint) = overview::hint(&error) {
+                eprintln!("\n{hint}");
+            }
             return exit(u8::try_from(error.exit_code()).unwrap_or(2), is_hook(std::env::args().skip(1)));
         }
     };

@@ -1,7 +1,5 @@
 //! `yoi move` and `yoi accept`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 use serde_json::Value;
 
@@ -65,15 +63,12 @@ pub fn accept(context: &Context, arguments: AcceptArguments) -> Outcome {
 }
 
 fn show(answer: Value, json: bool) -> Outcome {
-    if json {
-        output::json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let view: MoveView = output::view(answer)?;
-    let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
-    output::print(&output::harmless(&format!("{}: {} -> {}", view.id, state(&view.from), state(&view.to))))?;
-    for remark in &view.remarks {
-        output::print(&output::harmless(&format!("  {remark}")))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::answer(answer, json, |view: &MoveView| {
+        let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
+        output::print(&output::harmless(&format!("{}: {} -> {}", view.id, state(&view.from), state(&view.to))))?;
+        for remark in &view.remarks {
+            output::print(&output::harmless(&format!("  {remark}")))?;
+        }
+        Ok(())
+    })
 }

@@ -1,7 +1,5 @@
 //! `yoi new`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::caller::By;
@@ -42,12 +40,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let app = context.open()?;
     let id = slug(&title, App::random());
     let request = Request::New { id, title, state, priority, labels, caller: by.caller() };
-    let answer = app.call(&request)?;
-    if json {
-        output::json(&answer)?;
-    } else {
-        let view: NewView = output::view(answer)?;
-        output::print(&output::harmless(&format!("{}  {}", view.id, view.path)))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::answer(app.call(&request)?, json, |view: &NewView| {
+        output::print(&output::harmless(&format!("{}  {}", view.id, view.path)))
+    })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::caller::InSession;
-use super::{Outcome, context::Context, orders, output};
+use super::{Outcome, context::Context, output};
 use crate::adapters::ancestry;
 use crate::adapters::environment::agent_session;
 use crate::api::failure::Failure;
@@ -58,13 +58,19 @@ struct Which {
     pid: Option<u32>,
 }
 
+impl Which {
+    fn process(&self) -> Result<Option<u32>, Failure> {
+        self.pid.map_or_else(|| ancestry::agent_process().map_err(Failure::refused), |pid| Ok(Some(pid)))
+    }
+}
+
 /// Runs one of them.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::Attach { which, json } => attach(&context.open()?, &which, json),
         Command::Watch(which) => watch(&context.open()?, &which),
         Command::Reset { session, json } => {
-            orders::done(context.open()?.call_daemon(&Request::Reset { caller: session.caller() })?, json)
+            output::done(context.open()?.call_daemon(&Request::Reset { caller: session.caller() })?, json)
         }
     }
 }
@@ -76,10 +82,10 @@ fn attach(app: &App, which: &Which, json: bool) -> Outcome {
     };
     let request = SessionRequest {
         session: id,
-        pid: which.pid.or_else(ancestry::agent_process),
+        pid: which.process()?,
         agent: agent_session().map(|(agent, _)| agent.to_owned()),
     };
-    orders::done(app.call_daemon(&Request::Attach(request))?, json)
+    output::done(app.call_daemon(&Request::Attach(request))?, json)
 }
 
 fn watch(app: &App, which: &Which) -> Outcome {

@@ -1,15 +1,11 @@
 //! `yoi plan`, `yoi wait`, `yoi await`: the Orchestrator's notes. They live in the daemon's memory.
 
-use std::process::ExitCode;
-
 use clap::Args;
-use serde_json::Value;
 
 use super::caller::InSession;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::Request;
-use crate::api::view::DoneView;
 use crate::text::duration;
 
 /// What `plan`, `wait` and `await` have in common.
@@ -76,14 +72,14 @@ struct Common {
 pub fn plan(context: &Context, arguments: PlanArguments) -> Outcome {
     let caller = arguments.common.session.caller();
     let request = Request::Plan { id: arguments.id, order: arguments.order, caller };
-    done(context.open()?.call_daemon(&request)?, arguments.common.json)
+    output::done(context.open()?.call_daemon(&request)?, arguments.common.json)
 }
 
 /// Lets wait.
 pub fn wait(context: &Context, arguments: WaitArguments) -> Outcome {
     let caller = arguments.common.session.caller();
     let WaitArguments { id, kind, detail, common } = arguments;
-    done(context.open()?.call_daemon(&Request::Wait { id, kind, detail, caller })?, common.json)
+    output::done(context.open()?.call_daemon(&Request::Wait { id, kind, detail, caller })?, common.json)
 }
 
 /// Awaits.
@@ -92,15 +88,5 @@ pub fn await_step(context: &Context, arguments: AwaitArguments) -> Outcome {
     let AwaitArguments { id, step, span, common } = arguments;
     let span = duration::parse(&span).map_err(|why| Failure::usage(format!("--for {span}: {why}")))?;
     let request = Request::Await { id, step, seconds: span.num_seconds(), caller };
-    done(context.open()?.call_daemon(&request)?, common.json)
-}
-
-/// Prints a plain answer.
-pub fn done(answer: Value, json: bool) -> Outcome {
-    if json {
-        output::json(&answer)?;
-    } else {
-        output::print(&output::harmless(&output::view::<DoneView>(answer)?.done))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::done(context.open()?.call_daemon(&request)?, common.json)
 }

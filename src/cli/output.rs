@@ -1,11 +1,16 @@
 //! Text for people and JSON for programs: failures on standard error, control characters made harmless.
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use super::Outcome;
 use super::terminal::{self, Colour};
 use crate::api::failure::Failure;
+use crate::api::view::DoneView;
 pub use crate::domain::harmless::harmless;
 use crate::domain::harmless::is_plain;
 
@@ -19,6 +24,28 @@ pub fn failure(failure: &Failure) {
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::failed(format!("JSON: {error}")))?;
     print(&text)
+}
+
+/// Prints an answer: as it is for programs, as `text` has it for people.
+pub fn answer<T: DeserializeOwned>(
+    answer: Value,
+    as_json: bool,
+    text: impl FnOnce(&T) -> Result<(), Failure>,
+) -> Outcome {
+    if as_json {
+        json(&answer)?;
+    } else {
+        text(&view(answer)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the answer to what was only to be done.
+pub fn done(done: Value, as_json: bool) -> Outcome {
+    answer(done, as_json, |view: &DoneView| {
+        print(&harmless(&view.done))?;
+        view.remarks.iter().try_for_each(|remark| print(&harmless(&format!("  {remark}"))))
+    })
 }
 
 /// One JSON object on one line.
@@ -103,11 +130,16 @@ pub fn command(arguments: &[String]) -> String {
 }
 
 /// Reads an answer as the view it is.
-pub fn view<T: serde::de::DeserializeOwned>(answer: serde_json::Value) -> Result<T, Failure> {
+pub fn view<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     serde_json::from_value(answer).map_err(|error| {
         Failure::failed(format!("the daemon's answer is not what this yoi expects: {error}"))
             .hint("is the daemon of another version? restart it with `yoi down` and `yoi up`")
     })
+}
+
+/// A ticket's title, or that it has none.
+pub fn title(title: &str) -> &str {
+    if title.is_empty() { "(no title)" } else { title }
 }
 
 /// `path:line:column`, as far as there is a line and a column.

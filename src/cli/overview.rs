@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::StyledStr;
+use clap::error::ContextKind;
 
 /// The groups in the order in which a newcomer meets them. A test holds that every command is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -20,6 +21,46 @@ const GROUPS: [(&str, &[&str]); 6] = [
 const END: &str = "\
 A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
+
+/// Commands that this version does not have yet.
+const LATER: [&str; 22] = [
+    "next",
+    "claim",
+    "heartbeat",
+    "release",
+    "block",
+    "decompose",
+    "close",
+    "start",
+    "offer",
+    "panel",
+    "scan",
+    "inbox",
+    "agents",
+    "agent",
+    "worktree",
+    "simulate",
+    "mcp",
+    "alerts",
+    "schema",
+    "service",
+    "completions",
+    "man",
+];
+
+/// What to say to somebody who asks for a command that is not there yet.
+pub fn hint(error: &clap::Error) -> Option<String> {
+    let asked = error.get(ContextKind::InvalidSubcommand)?.to_string();
+    let name = LATER.into_iter().find(|name| *name == asked)?;
+    let instead = match name {
+        "inbox" => "what needs a look is in `yoi status`, all of it in `yoi events`",
+        "close" => "`yoi move ID closed --force --reason TEXT` closes a ticket",
+        "agents" | "agent" => "`yoi pod list` shows who is at work",
+        "panel" => "`yoi status` and `yoi events --follow` show what happens",
+        _ => "README.md says what is not here yet",
+    };
+    Some(format!("This version has no `yoi {name}` yet: {instead}."))
+}
 
 /// The command line with its commands in groups.
 pub fn grouped(command: Command) -> Command {

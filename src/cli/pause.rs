@@ -1,13 +1,10 @@
 //! `yoi pause` and `yoi resume`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::api::request::Request;
-use crate::api::view::DoneView;
 
 /// What the help says below the options.
 const MORE: &str = "\
@@ -52,11 +49,5 @@ pub fn resume(context: &Context, arguments: &ResumeArguments) -> Outcome {
 }
 
 fn ask(context: &Context, request: &Request, json: bool) -> Outcome {
-    let answer = context.open()?.call(request)?;
-    if json {
-        output::json(&answer)?;
-    } else {
-        output::print(&output::harmless(&output::view::<DoneView>(answer)?.done))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    output::done(context.open()?.call(request)?, json)
 }

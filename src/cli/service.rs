@@ -88,6 +88,9 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
         Some(pid) => output::print(&format!("the daemon (pid {pid}) has stopped"))?,
         None => output::print("the daemon was not running")?,
     }
+    for lost in &stopped.unkept {
+        output::print(&output::harmless(&format!("not kept: {lost}")))?;
+    }
     for kick in &stopped.ended_turns {
         output::print(&output::harmless(&format!("the turn of kick {kick} was ended")))?;
     }
@@ -96,7 +99,8 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
         output::print(&output::harmless(&format!("the turn of kick {kick} goes on: {end}")))?;
     }
     if stopped.pods > 0 {
-        output::print(&format!("{} left running", output::count(stopped.pods, "Pod")))?;
+        let why = if arguments.pods { ": yoi ends only what it has started (`yoi pod list` names them)" } else { "" };
+        output::print(&format!("{} left running{why}", output::count(stopped.pods, "Pod")))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -115,6 +119,6 @@ pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let shown = &lines[lines.len().saturating_sub(arguments.lines)..];
-    output::print(&shown.iter().map(|line| output::harmless_line(line)).collect::<Vec<_>>().join("\n"))?;
+    output::verbatim(&shown.iter().map(|line| output::harmless_line(line) + "\n").collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }

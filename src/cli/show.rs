@@ -1,11 +1,10 @@
 //! `yoi show`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::ShowView;
 
@@ -21,12 +20,14 @@ pub struct Arguments {
 
 /// Shows.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let answer = context.open()?.call(&Request::Show { id: arguments.id, brief: !arguments.json })?;
-    if arguments.json {
-        output::json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let view: ShowView = output::view(answer)?;
+    output::answer(
+        context.open()?.call(&Request::Show { id: arguments.id, brief: !arguments.json })?,
+        arguments.json,
+        shown,
+    )
+}
+
+fn shown(view: &ShowView) -> Result<(), Failure> {
     let ticket = &view.ticket;
     let state = ticket.state.as_deref().unwrap_or("?");
     let class = ticket.class.as_ref().map(|class| format!(" · {class}")).unwrap_or_default();
@@ -39,6 +40,5 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     }
     output::print("")?;
     let text: Vec<_> = view.text.lines().map(output::harmless_line).collect();
-    output::print(&text.join("\n"))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&text.join("\n"))
 }

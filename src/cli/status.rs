@@ -66,12 +66,17 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     let states = State::ALL.map(State::as_str);
     // Files that are no tickets are counted below; these are tickets whose state is not known.
     let stateless = view.tickets.get("unreadable").map(|n| format!(", {n} without a known state")).unwrap_or_default();
-    let tickets = counts(&states, &view.tickets) + &stateless;
+    let plain = match view.without_frontmatter {
+        0 => String::new(),
+        number => format!(", {} without frontmatter (`yoi doctor` names them)", output::count(number, "file")),
+    };
+    let tickets = counts(&states, &view.tickets) + &stateless + &plain;
     let tickets = tickets.trim_start_matches(", ");
     line("tickets", if tickets.is_empty() { "none".into() } else { tickets.to_owned() });
     if !view.classes.is_empty() {
         line("classes", counts(&Class::ALL.map(Class::as_str), &view.classes));
     }
+    let absent = view.orchestrator.as_ref().is_none_or(|pod| pod.state == "gone");
     if let Some(pod) = &view.orchestrator {
         let since = if pod.since.is_empty() { String::new() } else { format!(" since {}", pod.since) };
         let detail = pod.detail.as_ref().map(|d| format!(": {d}")).unwrap_or_default();
@@ -80,7 +85,8 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         line("orchestrator", format!("{state}{since}{detail}"));
     }
     for (name, text) in [
-        ("session", &view.session),
+        // Of an Orchestrator that is not there; `--json` has it.
+        ("session", if absent { &None } else { &view.session }),
         ("last boundary", &view.last_boundary),
         ("last decision", &view.last_decision),
         ("pending kick", &view.pending),

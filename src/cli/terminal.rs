@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 use crate::adapters::environment;
 
+/// The columns that a title takes at most where no terminal says how wide it is.
+pub const WIDE: usize = 120;
+
 /// A way to set text off. What it says can be read without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {

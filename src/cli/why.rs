@@ -1,11 +1,10 @@
 //! `yoi why`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::WhyView;
 
@@ -21,19 +20,18 @@ pub struct Arguments {
 
 /// Explains.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
-    let answer = context.open()?.call(&Request::Why { id: arguments.id })?;
-    if arguments.json {
-        output::json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let view: WhyView = output::view(answer)?;
+    output::answer(context.open()?.call(&Request::Why { id: arguments.id })?, arguments.json, explained)
+}
+
+fn explained(view: &WhyView) -> Result<(), Failure> {
     let id = terminal::paint(Colour::Bold, &output::harmless(&view.ticket.id));
-    output::print(&format!("{id}  {}", output::harmless(&view.ticket.title)))?;
+    let title = terminal::cut(&output::harmless(output::title(&view.ticket.title)), terminal::WIDE);
+    output::print(&format!("{id}  {title}"))?;
     // On a terminal a sentence goes on below its beginning; elsewhere it is one line.
     let width = terminal::width().map_or(usize::MAX, |width| width.max(40) - 4);
     for sentence in &view.because {
         let lines = terminal::wrapped(&output::harmless(sentence), width);
         output::print(&format!("  {}", lines.join("\n    ")))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,11 +1,10 @@
 //! `yoi work-set`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::api::view::WorkSetView;
 
@@ -19,14 +18,12 @@ pub struct Arguments {
 
 /// Shows.
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
-    let answer = context.open()?.call_daemon(&Request::WorkSet)?;
-    if arguments.json {
-        output::json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let view: WorkSetView = output::view(answer)?;
+    output::answer(context.open()?.call_daemon(&Request::WorkSet)?, arguments.json, shown)
+}
+
+fn shown(view: &WorkSetView) -> Result<(), Failure> {
     let mut lines = vec![format!("session {}", view.session)];
-    lines.extend(view.paused.map(|paused| format!("{paused}: no kicks until `yoi resume`")));
+    lines.extend(view.paused.as_ref().map(|paused| format!("{paused}: no kicks until `yoi resume`")));
     section(
         &mut lines,
         "taken in",
@@ -35,7 +32,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
             let waiting = ticket.waiting.as_ref().map(|w| format!(" — waits ({}): {}", w.kind, w.detail));
             let awaited = ticket.awaited.as_ref().map(|a| format!(" — awaits `{}` until {}", a.step, a.due));
             let note = waiting.or(awaited).unwrap_or_default();
-            format!("{order}{} ({}) {}{note}", ticket.id, ticket.class.as_deref().unwrap_or("-"), ticket.title)
+            let title = terminal::cut(&ticket.title, terminal::WIDE);
+            format!("{order}{} ({}) {title}{note}", ticket.id, ticket.class.as_deref().unwrap_or("-"))
         }),
     );
     section(
@@ -53,8 +51,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         let colour = if line.starts_with(' ') { Colour::Plain } else { Colour::Bold };
         terminal::paint(colour, &output::harmless(line))
     };
-    output::print(&lines.iter().map(paint).collect::<Vec<_>>().join("\n"))?;
-    Ok(ExitCode::SUCCESS)
+    output::print(&lines.iter().map(paint).collect::<Vec<_>>().join("\n"))
 }
 
 fn section(lines: &mut Vec<String>, title: &str, entries: impl Iterator<Item = String>) {

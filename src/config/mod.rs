@@ -8,6 +8,7 @@ mod keys;
 mod nearest;
 pub mod reference;
 mod resolve;
+mod right;
 pub mod starting;
 #[cfg(test)]
 mod tests;

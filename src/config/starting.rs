@@ -30,7 +30,8 @@ pub fn text(choices: &Choices) -> String {
     if choices.mode == Mode::Orchestrated {
         text.push_str(
             "\n[orchestrator]\n# Program and arguments, never a shell string; the work list goes to its standard input. After a \
-             change\n# `yoi trust` puts it into effect.\n",
+             change\n# `yoi trust` puts it into effect. Without a command the Orchestrator is an agent's own session that \
+             registers\n# itself (`yoi orchestrator attach`).\n",
         );
         let words: Vec<_> = choices.command.iter().map(|word| quoted(word)).collect();
         let _ = match words.as_slice() {

@@ -215,26 +215,26 @@ max_inprogress = -1
 dirty_workspace = true
 "#
     ), @r#"
-    2:8 `tickets.root` takes a folder inside the workspace, not 3
-    4:13 `frontmatter.state_key` takes the name of a frontmatter key, not a list
+    2:8 `tickets.root` takes a folder inside the workspace, not 3; write `root = "tickets"`
+    4:13 `frontmatter.state_key` takes the name of a frontmatter key, not a list; write `state_key = "status"`
     5:19 `frontmatter.states`: `queue` is not a state; the states are planning, ready, queued, inprogress, done and closed; did you mean `queued`?
     5:36 `frontmatter.states`: `3` is not a state; the states are planning, ready, queued, inprogress, done and closed
     7:8 `dispatch.mode` takes `"orchestrated"` or `"pull"`, not `Orchestrate`; did you mean `orchestrated`?
-    9:11 `orchestrator.command` takes a list of the program and its arguments, like `["claude", "-p"]`, not "claude -p"
-    11:13 `kick.max_items` takes a whole number from 1 to 100, not "10"
+    9:11 `orchestrator.command` takes a list of the program and its arguments, like `["claude", "-p"]`, not "claude -p"; write `command = ["claude", "-p"]`
+    11:13 `kick.max_items` takes a whole number from 1 to 100, not "10"; write `max_items = 10`
     12:16 `kick.max_per_hour` takes a whole number from 1 to 3600, not 0
     13:16 `kick.max_attempts` takes a whole number from 1 to 1000, not 1001
     15:18 `capacity.max_inprogress` takes a whole number from 1 to 10000, or `"unlimited"`, not -1
     17:19 `gates.dirty_workspace` takes `"block"`, `"warn"` or `"off"`, not true
     "#);
     insta::assert_snapshot!(check("[frontmatter]\nstates = ['todo']\n[gates]\ndirty_workspace = 'blok'\n"), @r#"
-    2:10 `frontmatter.states` takes a table of `"name in the files" = "state"`, not a list
+    2:10 `frontmatter.states` takes a table of `"name in the files" = "state"`, not a list; write `states = { "todo" = "queued" }`
     4:19 `gates.dirty_workspace` takes `"block"`, `"warn"` or `"off"`, not `blok`; did you mean `block`?
     "#);
     insta::assert_snapshot!(check("[capacity]\nmax_inprogress = 'all'\n[kick]\nmax_items = 1.5\n"), @r#"
-    2:18 `capacity.max_inprogress` takes a whole number from 1 to 10000, or `"unlimited"`, not 'all'
+    2:18 `capacity.max_inprogress` takes a whole number from 1 to 10000, or `"unlimited"`, not 'all'; write `max_inprogress = 10`
     4:1 `kick.max_items` has no effect in pull mode, which has no Orchestrator; write `mode = "orchestrated"` under `[dispatch]`, or remove this key
-    4:13 `kick.max_items` takes a whole number from 1 to 100, not 1.5
+    4:13 `kick.max_items` takes a whole number from 1 to 100, not 1.5; write `max_items = 10`
     "#);
 }
 

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::document::{in_order, place, problem};
 use super::keys::{self, Takes};
-use super::{Source, nearest};
+use super::{Source, nearest, right};
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
 
@@ -245,7 +245,9 @@ impl<'a> Values<'a> {
             DeValue::String(_) if written.len() > 40 || written.contains('\n') => "a text",
             _ => written,
         };
-        self.refuse(value.span().start, format!("`{path}` takes {}, not {kind}", takes(path)));
+        let line = keys::key(path).and_then(|key| right::line(key, value.get_ref()));
+        let write = line.map_or_else(String::new, |line| format!("; write `{line}`"));
+        self.refuse(value.span().start, format!("`{path}` takes {}, not {kind}{write}", takes(path)));
         None
     }
 }

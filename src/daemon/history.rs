@@ -77,9 +77,15 @@ impl History {
         let trouble = self.trouble.as_ref()?;
         Some(match (self.records.len(), self.lost) {
             (0, 0) => trouble.clone(),
+            (1, 0) => format!("{trouble} (1 event waits to be written)"),
             (waiting, 0) => format!("{trouble} ({waiting} events wait to be written)"),
             (waiting, lost) => format!("{trouble} ({waiting} events wait to be written, {lost} older ones are lost)"),
         })
+    }
+
+    /// The same without what it costs.
+    pub(super) fn why(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// The records that wait to be written, oldest first.
@@ -112,10 +118,41 @@ impl History {
 
     /// Tries again at once what waits, for somebody who wants to know.
     pub(super) fn insist(&mut self, now: Timestamp) {
-        if self.ledger.is_some() {
+        if self.waits() || self.trouble.is_some() {
             self.retry_at = None;
             self.write(now);
         }
+    }
+
+    fn waits(&self) -> bool {
+        !self.records.is_empty() || self.ledger.is_some() || self.seen_at.is_some()
+    }
+
+    /// What waits to be written, in words: all of it is lost if this process ends before the store takes it.
+    pub(super) fn unkept(&self) -> Vec<String> {
+        let mut unkept = Vec::new();
+        if let Some(waiting) = &self.ledger {
+            let kept = self.store.ledger().ok();
+            let known = |ledger: &SavedLedger| SavedLedger { paused: None, ..ledger.clone() };
+            if !self.keeps_the_pause() {
+                unkept.push(match &waiting.paused {
+                    Some(paused) => format!("the pause ({paused})"),
+                    None => "that the pause has ended".into(),
+                });
+            }
+            if kept.is_none_or(|kept| known(&kept) != known(waiting)) {
+                unkept.push("the counts and waits that bound the kicks".into());
+            }
+        }
+        match self.records.len() + self.lost {
+            0 => {}
+            1 => unkept.push("1 event of the history".into()),
+            many => unkept.push(format!("{many} events of the history")),
+        }
+        if !self.seen.is_empty() {
+            unkept.push("what was last seen of the tickets".into());
+        }
+        unkept
     }
 
     /// Whether the next daemon would find the pause, or none, as it is now; whatever else waits to be written.
@@ -190,121 +227,4 @@ impl History {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use super::*;
-    use crate::adapters::fakes::MemoryStore;
-    use crate::domain::engine::RecordKind;
-    use crate::domain::ledger::Paused;
-    use crate::domain::sample::at;
-    use crate::domain::ticket::State;
-
-    /// The same store for the test and the room.
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<MemoryStore>>);
-
-    impl Store for Shared {
-        fn append(&mut self, records: &[Record]) -> Result<i64, StoreError> {
-            self.0.lock().unwrap().append(records)
-        }
-        fn records(&self, query: &Query) -> Result<Vec<Stored>, StoreError> {
-            self.0.lock().unwrap().records(query)
-        }
-        fn ledger(&self) -> Result<SavedLedger, StoreError> {
-            self.0.lock().unwrap().ledger()
-        }
-        fn save_ledger(&mut self, ledger: &SavedLedger) -> Result<(), StoreError> {
-            self.0.lock().unwrap().save_ledger(ledger)
-        }
-        fn last_seen(&self) -> Result<Option<Recorded>, StoreError> {
-            self.0.lock().unwrap().last_seen()
-        }
-        fn save_seen(&mut self, seen: &[(TicketId, Option<LastSeen>)], at: Timestamp) -> Result<(), StoreError> {
-            self.0.lock().unwrap().save_seen(seen, at)
-        }
-    }
-
-    fn record(n: usize) -> Record {
-        Record { kind: RecordKind::Inbox, at: at(0), ticket: None, data: serde_json::json!({"n": n}) }
-    }
-
-    fn seen(second: i64) -> LastSeen {
-        LastSeen { state: Some(State::Queued), needs_human: false, at: at(second) }
-    }
-
-    #[test]
-    fn what_a_full_disk_keeps_out_is_written_when_there_is_room_again() {
-        let shared = Shared::default();
-        let mut history = History::new(Box::new(shared.clone()));
-        shared.0.lock().unwrap().full = true;
-        history.append(vec![record(1)], at(0));
-        assert_eq!(history.retry_at(), Some(at(5)));
-        history.append(vec![record(2)], at(1));
-        history.save_ledger(SavedLedger { fruitless: 1, ..SavedLedger::default() }, at(2));
-        history.save_ledger(SavedLedger { fruitless: 2, ..SavedLedger::default() }, at(3));
-        history.save_seen(vec![("a".into(), Some(seen(1))), ("b".into(), Some(seen(1)))], at(3));
-        history.save_seen(vec![("a".into(), Some(seen(4))), ("b".into(), None)], at(4));
-        assert!(history.trouble().unwrap().ends_with("(2 events wait to be written)"));
-
-        history.retry(at(5));
-        assert_eq!(history.retry_at(), Some(at(10)), "it is tried again and again");
-        shared.0.lock().unwrap().full = false;
-        history.retry(at(9));
-        assert!(history.trouble().is_some(), "not before its time");
-        history.retry(at(10));
-        assert_eq!((history.trouble(), history.retry_at(), history.take_newest()), (None, None, Some(2)));
-        assert_eq!(history.ledger().fruitless, 2);
-        let kept = shared.last_seen().unwrap().unwrap();
-        assert_eq!((kept.at, kept.seen.into_iter().collect::<Vec<_>>()), (at(4), vec![("a".into(), seen(4))]));
-    }
-
-    #[test]
-    fn no_more_than_a_bounded_number_waits_and_what_is_lost_is_counted() {
-        let shared = Shared::default();
-        let mut history = History::new(Box::new(shared.clone()));
-        shared.0.lock().unwrap().full = true;
-        for n in 0..WAITING + 3 {
-            history.append(vec![record(n)], at(0));
-        }
-        assert!(history.trouble().unwrap().ends_with("(5000 events wait to be written, 3 older ones are lost)"));
-        shared.0.lock().unwrap().full = false;
-        history.append(vec![record(9)], at(5));
-        let first = &shared.records(&Query { oldest: Some(1), ..Query::default() }).unwrap()[0].record;
-        assert_eq!((history.trouble(), first.data["n"].as_u64()), (None, Some(4)));
-    }
-
-    #[test]
-    fn a_pause_is_kept_when_the_store_says_so_whatever_else_waits() {
-        let paused = |held: bool| {
-            let by = Paused { at: at(0), by: "ana".into(), reason: None };
-            SavedLedger { paused: held.then_some(by), ..SavedLedger::default() }
-        };
-        let shared = Shared::default();
-        let mut history = History::new(Box::new(shared.clone()));
-        shared.0.lock().unwrap().full = true;
-        history.save_ledger(SavedLedger { fruitless: 1, ..paused(false) }, at(0));
-        assert!(history.keeps_the_pause(), "none, and none is kept");
-        history.save_ledger(paused(true), at(1));
-        assert!(!history.keeps_the_pause());
-        shared.0.lock().unwrap().full = false;
-        history.insist(at(2));
-        assert!(history.keeps_the_pause() && history.ledger().paused.is_some(), "not only when it is time");
-        shared.0.lock().unwrap().full = true;
-        history.save_ledger(SavedLedger { fruitless: 2, ..paused(true) }, at(3));
-        assert!(history.keeps_the_pause());
-        history.save_ledger(paused(false), at(3));
-        assert!(!history.keeps_the_pause(), "its end is not");
-    }
-
-    #[test]
-    fn a_clock_set_back_does_not_put_the_next_try_off() {
-        let shared = Shared::default();
-        let mut history = History::new(Box::new(shared.clone()));
-        shared.0.lock().unwrap().full = true;
-        history.append(vec![record(1)], at(1_000_000));
-        shared.0.lock().unwrap().full = false;
-        history.append(vec![record(2)], at(0));
-        assert_eq!(history.trouble(), None);
-    }
-}
+mod tests;

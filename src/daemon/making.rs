@@ -26,15 +26,15 @@ impl Host {
         }
     }
 
-    /// The first ticket makes its folder. One that was there and is gone is not made anew: whoever moved it away would
-    /// move it back into the new one.
+    /// The first ticket makes its folder. One that was there and is gone is not made anew, unless git took it with its last
+    /// ticket: whoever moved it away would move it back into the new one.
     fn created(&self, id: &TicketId, text: &str) -> Result<PathBuf, VerbError> {
         let tickets = &self.ports.tickets;
         let created = match tickets.create(id, text) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if self.knows_tickets() {
+                if self.knows_tickets() && !self.ports.worktree.emptied_tickets() {
                     let refusal = Refusal::new(format!("{error}; tickets are known from it, so no new one is made"));
-                    return Err(refusal.hint("move it back; or make it yourself, to begin anew").into());
+                    return Err(refusal.hint("move it back; or make it yourself (mkdir), to begin anew").into());
                 }
                 tickets.make_folder().and_then(|()| tickets.create(id, text))
             }

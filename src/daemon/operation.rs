@@ -9,6 +9,7 @@ use crate::domain::concern;
 use crate::domain::engine::{Event, Reach, Record, RecordKind, Reload};
 use crate::domain::ledger::{Paused, SavedLedger};
 use crate::domain::policy::Policy;
+use crate::domain::ticket::Digest;
 use crate::ports::Wake;
 
 /// The settings as a daemon acts on them.
@@ -33,6 +34,20 @@ impl Settings {
     pub fn foundations(&self) -> Vec<&(String, String)> {
         let fundamental = |key: &str| FOUNDATIONS.iter().any(|section| key.starts_with(section));
         self.listed.iter().filter(|(key, _)| fundamental(key)).collect()
+    }
+
+    /// What stands for the Orchestrator, for as long as it is kept: its command, or that it registers itself; None where
+    /// none can be reached.
+    pub fn whom(&self) -> Option<Digest> {
+        // No argument holds a zero byte.
+        let parts = |command: &Command| {
+            command.command.iter().fold(Digest::of(b"command"), |digest, part| digest.and(b"\0").and(part.as_bytes()))
+        };
+        match self.reach {
+            Reach::No(_) => None,
+            Reach::Exec => self.command.as_ref().map(parts),
+            Reach::Session => Some(Digest::of(b"session")),
+        }
     }
 }
 
@@ -62,12 +77,14 @@ impl Host {
             return Ok(changed);
         }
         let before = std::mem::replace(&mut self.settings, settings.clone());
-        if changed.is_empty() && before.reach == settings.reach {
+        // Trust alone changes no key: but who can be reached, and whether it can be woken.
+        if changed.is_empty() && before.reach == settings.reach && before.policy == settings.policy {
             return Ok(changed);
         }
         let session = self.is_another_way(&before).then(|| (self.sessions)());
+        let whom = settings.whom();
         let (policy, reach) = (settings.policy, settings.reach);
-        self.tell(Event::Reloaded(Box::new(Reload { policy, reach, session, changed: changed.clone() })));
+        self.tell(Event::Reloaded(Box::new(Reload { policy, reach, whom, session, changed: changed.clone() })));
         Ok(changed)
     }
 
@@ -143,11 +160,23 @@ impl Host {
         self.history.keeps_the_pause()
     }
 
-    /// Whoever asked is told what came of it.
-    fn insist(&mut self) {
+    /// What waits to be kept is tried again at once: whoever asked is told what came of it.
+    pub fn insist(&mut self) {
         let now = self.now();
         self.history.insist(now);
+        self.insist_on_registers();
         self.tell_listeners();
+    }
+
+    /// What the next daemon would not find, and why, a sentence each. The work set is not among it: that is nowhere but in
+    /// the daemon's memory.
+    pub fn unkept(&self) -> Vec<String> {
+        let waiting = self.history.unkept();
+        let history = (!waiting.is_empty()).then(|| {
+            let why = self.history.why().unwrap_or("it was not tried yet");
+            format!("a restart would not find {}: {why}", waiting.join(", "))
+        });
+        history.into_iter().chain(self.registers_trouble().map(str::to_owned)).collect()
     }
 
     fn keep_paused(&mut self, paused: Option<Paused>) {

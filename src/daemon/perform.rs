@@ -1,6 +1,7 @@
 //! Carries out effects through the ports; each answer is the next event. Makes no choices.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -8,9 +9,11 @@ use chrono::TimeDelta;
 
 use super::{Host, Message};
 use crate::adapters::fault;
+use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, Effect, Event, KickId, Record, RecordKind, Stamp};
 use crate::domain::lifecycle::queue_stamp;
 use crate::domain::policy::DirtyGate;
+use crate::domain::ticket::Timestamp;
 use crate::ports::{EditError, Reviewing};
 
 /// How soon a ticket is tried again that another process was just writing.
@@ -144,7 +147,12 @@ impl Host {
         let result = self.ports.tickets.stamp(&path, &mut |fresh| Ok(queue_stamp(fresh, &by, since, always, now)));
         self.review_soon();
         match result {
-            Ok((_, ticket)) => events.push_back(Event::TicketWritten { ticket, by: Actor::Daemon }),
+            Ok((before, ticket)) => {
+                if before.stamps.queued_at != ticket.stamps.queued_at {
+                    self.note_stamp(&path, &by, now);
+                }
+                events.push_back(Event::TicketWritten { ticket, by: Actor::Daemon });
+            }
             Err(EditError::Absent(_)) => {}
             // Another process is just writing it.
             Err(EditError::Refused(refusal)) if refusal.passing => {
@@ -158,6 +166,14 @@ impl Host {
                 };
                 events.push_back(Event::StampFailed { id, why: error.to_string() });
             }
+        }
+    }
+
+    /// Frontmatter first, thread after; nobody waits for this note, so that a failure is told in the log.
+    fn note_stamp(&self, path: &Path, by: &str, now: Timestamp) {
+        let note = format!("{} QUEUED by {by}, seen in the file", clock(now));
+        if let Err(error) = self.ports.tickets.note(path, &note) {
+            tracing::warn!(path = %path.display(), %error, "the entry into the queue could not be noted in the thread");
         }
     }
 

@@ -49,6 +49,13 @@ impl Host {
         }
     }
 
+    /// Tries again at once, if anything waits.
+    pub(super) fn insist_on_registers(&mut self) {
+        if self.registers.retry_at.is_some() {
+            self.keep_registers();
+        }
+    }
+
     /// Why a restart would not find Pods or the session.
     pub fn registers_trouble(&self) -> Option<&str> {
         self.registers.trouble.as_deref()
@@ -59,13 +66,19 @@ impl Host {
         let pods = self.registers.pods.as_ref().map_or(Ok(()), |pods| state.save_pods(pods));
         let session = self.registers.session.as_ref().map_or(Ok(()), |session| state.save_session(session.as_ref()));
         let mut trouble = None;
-        match pods {
+        match &pods {
             Ok(()) => self.registers.pods = None,
             Err(error) => trouble = Some(format!("a restart would not find the live Pods: {error}")),
         }
-        match session {
-            Ok(()) => self.registers.session = None,
-            Err(error) => trouble = Some(format!("a restart would not find the Orchestrator's session: {error}")),
+        match (session, pods) {
+            (Ok(()), _) => self.registers.session = None,
+            (Err(error), Ok(())) => {
+                trouble = Some(format!("a restart would not find the Orchestrator's session: {error}"));
+            }
+            (Err(error), Err(_)) => {
+                trouble =
+                    Some(format!("a restart would not find the live Pods and the Orchestrator's session: {error}"));
+            }
         }
         if let Some(trouble) = trouble.as_ref().filter(|trouble| self.registers.trouble.as_ref() != Some(trouble)) {
             tracing::warn!(%trouble, "a register could not be kept");

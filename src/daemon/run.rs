@@ -146,8 +146,9 @@ impl Host {
         self.record(Record { kind: RecordKind::DaemonStopped, at, ticket: None, data: json!({"why": why}) });
         // What was seen until now was seen by this daemon: an entry into the queue after it is the next one's.
         self.history.save_seen(Vec::new(), at);
-        if let Some(trouble) = self.history.trouble() {
-            tracing::warn!(%trouble, "history is not complete");
+        self.insist();
+        for lost in self.unkept() {
+            tracing::warn!(%lost, "not everything was kept");
         }
     }
 }

@@ -43,7 +43,7 @@ impl Host {
         (mail, inbox): (Sender<Message>, Receiver<Message>),
         about: About,
     ) -> io::Result<Self> {
-        let files = ports.tickets.scan()?;
+        let files = scanned(&ports, true)?;
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let (pods, ended_pods) = registered_pods(&ports);
@@ -51,11 +51,13 @@ impl Host {
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
+        let whom = beginning.settings.whom();
         let Settings { policy, reach, .. } = beginning.settings.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
             policy,
             reach,
+            whom,
             session: (beginning.sessions)(),
             files,
             recorded_at: recorded.as_ref().map(|r| r.at),
@@ -87,7 +89,7 @@ impl Host {
         // Git is asked only for what the command can be about: each question takes longer than reading a ticket.
         let name = || ports.worktree.user_name();
         let (files, dirty, name) = match found {
-            Found::All => (ports.tickets.scan()?, probe(&ports, &policy), name()),
+            Found::All => (scanned(&ports, false)?, probe(&ports, &policy), name()),
             Found::Only(files) => (files, Dirty::NotProbed, name()),
             Found::Shown(files) => (files, Dirty::NotProbed, None),
         };
@@ -97,6 +99,7 @@ impl Host {
             dirty,
             policy,
             reach,
+            whom: None,
             session: String::new(),
             files,
             recorded: None,
@@ -153,6 +156,19 @@ impl Host {
             about: super::About::default(),
             listeners: Vec::new(),
         }
+    }
+}
+
+/// All files. A folder that git took with its last ticket is an empty one; a daemon makes it, to watch it.
+fn scanned(ports: &Ports, make: bool) -> io::Result<Vec<(PathBuf, Entry)>> {
+    match ports.tickets.scan() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && ports.worktree.emptied_tickets() => {
+            if make {
+                ports.tickets.make_folder()?;
+            }
+            Ok(Vec::new())
+        }
+        scanned => scanned,
     }
 }
 

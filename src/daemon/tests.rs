@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 
 use bench::Bench;
 
-use super::{Message, MoveRequest, Stop, VerbError};
+use super::{AcceptRequest, Message, MoveRequest, Stop, VerbError};
+use crate::domain::accept::Way;
 use crate::domain::edit::Change;
 use crate::domain::engine::Actor;
 use crate::domain::sample::{queued, ticket};
@@ -48,6 +49,22 @@ fn whoever_moves_a_ticket_is_told_that_its_note_was_not_written() {
     let moved = bench.host.move_ticket(&request).unwrap();
     assert_eq!(moved.after.state, Some(State::Planning));
     assert_eq!(moved.remarks, ["the note could not be added to the thread of tickets/a.md: the disk is full"]);
+}
+
+#[test]
+fn an_acceptance_is_written_under_the_accept_lock_and_not_without_it() {
+    let mut bench = Bench::new([queued("a"), queued("b")]);
+    let accept = |bench: &mut Bench, id: &str| {
+        let actor = Actor::Somebody("bob".into());
+        bench.host.accept(&AcceptRequest { id: id.into(), by: "bob".into(), way: Way::Accept, actor })
+    };
+    // The files here keep nothing but the state, so that the record of it is not found in them.
+    assert!(matches!(accept(&mut bench, "a"), Err(VerbError::Edit(_))));
+    assert_eq!(*bench.world.edited_accepting.lock().unwrap(), [true]);
+    bench.world.accept_lock_is_held.store(true, Ordering::Relaxed);
+    let Err(VerbError::Refused(refusal)) = accept(&mut bench, "b") else { panic!() };
+    assert!(refusal.passing && refusal.message.contains("is just accepting a ticket"), "{refusal}");
+    assert_eq!(bench.world.edited_accepting.lock().unwrap().len(), 1);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::classify::clock;
+use super::digest::Digest;
 use super::kick::{PATIENCE, Standing};
 use super::rate_limit::RateLimit;
 use super::ticket::{TicketId, Timestamp};
@@ -55,6 +56,10 @@ pub struct SavedLedger {
     /// Another Orchestrator took the place of the former one then.
     #[serde(default)]
     pub anew_at: Option<Timestamp>,
+    /// Whose turns these were: what stands for the way to the Orchestrator, its command above all. None where a former
+    /// version did not say.
+    #[serde(default)]
+    pub of: Option<Digest>,
 }
 
 /// `yoi pause`.
@@ -228,6 +233,13 @@ impl Ledger {
     pub fn another_orchestrator(&mut self, now: Timestamp) {
         self.succeeded_turn();
         self.saved.anew_at = Some(now);
+    }
+
+    /// These turns are this Orchestrator's; None where none can be reached. Returns whether they were another one's.
+    pub fn belongs_to(&mut self, whom: Option<Digest>) -> bool {
+        let former = self.saved.of;
+        self.saved.of = whom.or(former);
+        whom.is_some() && former.is_some() && former != whom
     }
 
     /// When the hourly brake ends, if it holds: as soon as fewer than `max_per_hour` fruitless kicks lie within the

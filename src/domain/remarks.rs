@@ -3,6 +3,9 @@
 //!
 //! Must not know: how it is shown.
 
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
 use chrono::TimeDelta;
 
 use super::backlog::Backlog;
@@ -13,6 +16,35 @@ use super::ticket::{State, Ticket, Timestamp};
 
 /// Clocks of machines that share a folder drift a little.
 const DRIFT: TimeDelta = TimeDelta::minutes(2);
+
+/// Files that lie in many a folder for people to read.
+const FOR_READERS: [&str; 7] = ["readme", "index", "contributing", "changelog", "license", "agents", "claude"];
+/// Of so many files without frontmatter each is named.
+const NAMED: usize = 20;
+
+/// Of the files without frontmatter in the ticket folder those that may have been meant as tickets.
+pub fn maybe_tickets(plain: Vec<PathBuf>) -> Vec<PathBuf> {
+    let for_readers = |path: &Path| {
+        path.file_stem().is_some_and(|stem| FOR_READERS.iter().any(|name| stem.eq_ignore_ascii_case(name)))
+    };
+    plain.into_iter().filter(|path| !for_readers(path)).collect()
+}
+
+/// The remarks on them, each with its path; what goes beyond a screenful is a count on the last.
+pub fn on_plain_files(maybe_tickets: &[PathBuf]) -> Vec<(&Path, String)> {
+    let more = maybe_tickets.len().saturating_sub(NAMED);
+    let named = maybe_tickets.iter().take(NAMED).enumerate().map(|(number, path)| {
+        let mut what = String::from(
+            "it has no frontmatter, so it is no ticket: begin it with keys between two lines `---`, or leave it if it is \
+             meant to be none",
+        );
+        if more > 0 && number + 1 == NAMED {
+            let _ = write!(what, " (and {more} more files like it)");
+        }
+        (path.as_path(), what)
+    });
+    named.collect()
+}
 
 /// The remarks on one ticket, a sentence each.
 pub fn remarks(ticket: &Ticket, backlog: &Backlog, now: Timestamp) -> Vec<String> {
@@ -53,6 +85,17 @@ fn from_the_future(ticket: &Ticket, now: Timestamp) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::domain::sample::{at, backlog, queued, with};
+
+    #[test]
+    fn what_is_for_readers_is_no_ticket_that_somebody_got_wrong() {
+        let paths = ["t/README.md", "t/a/Index.md", "t/CLAUDE.md", "t/WEB-12.md", "t/readme-again.md", "t/fix.md"];
+        let maybe = maybe_tickets(paths.map(PathBuf::from).to_vec());
+        assert_eq!(maybe, ["t/WEB-12.md", "t/readme-again.md", "t/fix.md"].map(PathBuf::from));
+        let many: Vec<_> = (0..25).map(|number| PathBuf::from(format!("{number}.md"))).collect();
+        let said = on_plain_files(&many);
+        assert_eq!((said.len(), said[19].1.ends_with("(and 5 more files like it)")), (20, true), "{said:?}");
+        assert!(on_plain_files(&many[..20]).iter().all(|(_, what)| !what.contains("more files")));
+    }
 
     #[test]
     fn times_in_the_future_are_remarked_on_and_small_drifts_are_not() {

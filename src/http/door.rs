@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::Incoming;
@@ -27,7 +28,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
-use super::server::refusal;
+use super::answer::refusal;
 use crate::api::failure::Failure;
 use crate::domain::doors::{Doors, REFUSALS, REFUSED, UNREAD};
 use crate::ports::{self, Traffic};
@@ -45,6 +46,8 @@ pub struct Door {
     entrances: Arc<Semaphore>,
     places: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    /// How long an answer may be left unread.
+    unread: Duration,
     refused: AtomicU64,
     let_go: AtomicU64,
     trouble: Mutex<Option<String>>,
@@ -69,6 +72,7 @@ impl Door {
             entrances: places(doors.most + REFUSALS),
             places: places(doors.most),
             streams: places(doors.most_streams),
+            unread: UNREAD,
             refused: AtomicU64::new(0),
             let_go: AtomicU64::new(0),
             trouble: Mutex::new(None),
@@ -166,9 +170,22 @@ impl ports::Door for Door {
     }
 }
 
+/// A connection that is to last has its place among those that do for as long as this is held.
+pub(super) struct Lasting(pub OwnedSemaphorePermit);
+
+impl<S: Sync> FromRequestParts<S> for Lasting {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        let Some(guest) = parts.extensions.get::<Guest>() else {
+            return Err(refusal(500, Failure::failed("this connection did not come in by the door")));
+        };
+        guest.last().map(Self).map_err(|failure| refusal(503, failure))
+    }
+}
+
 impl Guest {
-    /// This connection is to last. The place among those that do is held for as long as what is returned.
-    pub(super) fn last(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    fn last(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let Ok(stream) = Arc::clone(&self.door.streams).try_acquire_owned() else {
             self.door.refused.fetch_add(1, Ordering::Relaxed);
             let (socket, most) = (self.door.socket.display(), self.door.doors.most_streams);
@@ -217,7 +234,8 @@ impl Unread {
             self.stalled = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
+        let unread = self.guest.door.unread;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(unread)));
         stalled.as_mut().poll(cx).map(|()| {
             self.guest.door.let_go.fetch_add(1, Ordering::Relaxed);
             Err(io::ErrorKind::WriteZero.into())
@@ -256,5 +274,48 @@ impl AsyncWrite for Unread {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::ports::Door as _;
+
+    const SHORT: Duration = Duration::from_millis(60);
+
+    /// Writes without end to somebody who reads nothing; what came of it within ten times as long as that is let be.
+    fn unread(lasting: bool) -> (Option<io::ErrorKind>, Duration, u64) {
+        let door = Door { unread: SHORT, ..Door::new("socket".into(), Some(1_024)) };
+        let guest = Guest { door: Arc::new(door), lasting: Arc::new(AtomicBool::new(lasting)) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (stream, _reads_nothing) = UnixStream::pair().unwrap();
+            let mut unread = Unread { stream, guest: guest.clone(), stalled: None };
+            let began = Instant::now();
+            let writing = async {
+                loop {
+                    if let Err(error) = unread.write_all(&[b'x'; 4_096]).await {
+                        break error.kind();
+                    }
+                }
+            };
+            let ended = timeout(SHORT * 10, writing).await.ok();
+            (ended, began.elapsed(), guest.door.traffic().let_go)
+        })
+    }
+
+    #[test]
+    fn who_leaves_an_answer_unread_is_let_go_and_who_reads_a_stream_is_not() {
+        assert_eq!(Door::new("socket".into(), None).unread, Duration::from_secs(30));
+        let (ended, after, let_go) = unread(false);
+        assert_eq!((ended, let_go), (Some(io::ErrorKind::WriteZero), 1));
+        assert!(after >= SHORT, "{after:?}");
+        let (ended, _, let_go) = unread(true);
+        assert_eq!((ended, let_go), (None, 0));
     }
 }

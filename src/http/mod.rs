@@ -2,6 +2,7 @@
 //!
 //! Must not know: any rule; where the socket lies.
 
+mod answer;
 pub mod client;
 pub mod door;
 pub mod server;

@@ -9,7 +9,6 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use axum::extract::{Path as UrlPath, Query as UrlQuery, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
@@ -17,13 +16,15 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::UnixListener;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::door::{Door, Guest, whole};
+use super::answer::answer;
+use super::door::{Door, Lasting, whole};
+use crate::adapters::fault;
 use crate::api;
 use crate::api::failure::Failure;
 use crate::api::listing;
@@ -34,6 +35,8 @@ use crate::ports::Query;
 
 /// How long a visit may wait for its turn before the caller is told that the daemon is stuck.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a daemon that is told to end may take to say what it could not keep.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How many records one look at the store hands over.
 const CHUNK: usize = 500;
 
@@ -89,6 +92,7 @@ fn bind(socket: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let staged = socket.with_extension("new");
     let _ = std::fs::remove_file(&staged);
     let listener = UnixListener::bind(&staged)?;
+    fault::delay("after-bind");
     std::fs::set_permissions(&staged, std::fs::Permissions::from_mode(0o600))?;
     let ours = identity(&staged)?;
     std::fs::rename(&staged, socket)?;
@@ -119,19 +123,6 @@ async fn visit<T: Send + 'static>(
     }
 }
 
-fn answer(result: Result<Value, Failure>) -> Response {
-    match result {
-        Ok(value) => Json(value).into_response(),
-        Err(failure) => refusal(failure.kind.http_status(), failure),
-    }
-}
-
-/// An answer that is none.
-pub(super) fn refusal(status: u16, failure: Failure) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (status, Json(failure)).into_response()
-}
-
 async fn requests(
     State(mail): State<Sender<Message>>,
     Extension(measure): Extension<Measure>,
@@ -160,8 +151,14 @@ async fn lifecycle(State(mail): State<Sender<Message>>, UrlPath(boundary): UrlPa
 }
 
 async fn stop(State(mail): State<Sender<Message>>) -> Response {
+    let unkept = visit(&mail, |host| {
+        host.insist();
+        host.unkept()
+    });
+    // Whoever wants it to end does not wait for a host that is busy.
+    let unkept = tokio::time::timeout(LAST_WORDS, unkept).await.ok().and_then(Result::ok).unwrap_or_default();
     answer(match mail.send(Message::Stop(Stop::Asked)) {
-        Ok(()) => Ok(json!({"version": 1, "pid": std::process::id()})),
+        Ok(()) => Ok(json!({"version": 1, "pid": std::process::id(), "unkept": unkept})),
         // Whoever asks again finds it gone.
         Err(_) => Err(Failure { passing: true, ..Failure::failed("the daemon is stopping already") }),
     })
@@ -171,13 +168,9 @@ async fn stop(State(mail): State<Sender<Message>>) -> Response {
 /// session is gone.
 async fn watch_kicks(
     State(mail): State<Sender<Message>>,
-    Extension(guest): Extension<Guest>,
+    Lasting(place): Lasting,
     Json(request): Json<SessionRequest>,
 ) -> Response {
-    let place = match guest.last() {
-        Ok(place) => place,
-        Err(failure) => return refusal(503, failure),
-    };
     let (lines, stream) = mpsc::channel(CHUNK);
     // Dropped with the line that the host holds.
     let (held, let_go) = oneshot::channel::<std::convert::Infallible>();
@@ -212,13 +205,9 @@ struct Wanted {
 /// The history after a number, then what is appended to it, as Server-Sent Events whose ids are the numbers.
 async fn events(
     State(mail): State<Sender<Message>>,
-    Extension(guest): Extension<Guest>,
+    Lasting(place): Lasting,
     UrlQuery(wanted): UrlQuery<Wanted>,
 ) -> Response {
-    let place = match guest.last() {
-        Ok(place) => place,
-        Err(failure) => return refusal(503, failure),
-    };
     // Only the newest number counts, and a reader that does not keep up is waited for: neither grows.
     let (tell, told) = watch::channel(0_i64);
     let (lines, stream) = mpsc::channel(CHUNK);
@@ -259,5 +248,53 @@ async fn pass_on(
             changed = told.changed() => if changed.is_err() { return },
             () = lines.closed() => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_never_there_with_another_mode_and_never_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("yoi.sock");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _entered = runtime.enter();
+        let at = socket.clone();
+        let look = move || at.symlink_metadata().ok().map(|there| (there.permissions().mode() & 0o777, there.ino()));
+        let (seen, sees) = std::sync::mpsc::channel();
+        let while_binding = look.clone();
+        fault::hook::set("after-bind", move || seen.send(while_binding()).unwrap());
+        let first = bind(&socket).unwrap();
+        assert_eq!(sees.try_recv(), Ok(None), "not before its mode is set");
+        assert_eq!(look(), Some((0o600, first.1.1)));
+        let second = bind(&socket).unwrap();
+        assert_eq!(sees.try_recv(), Ok(Some((0o600, first.1.1))), "the old one until the new one is ready");
+        assert_eq!(look(), Some((0o600, second.1.1)));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_socket_that_is_removed_or_replaced_is_noticed_when_somebody_says_look() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("yoi.sock");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for replace in [true, false] {
+                let (_listener, ours) = bind(&socket).unwrap();
+                let look = Notify::new();
+                look.notify_one();
+                let noticed = tokio::time::timeout(Duration::from_millis(50), replaced(&socket, ours, &look));
+                assert!(noticed.await.is_err(), "it is there");
+                std::fs::remove_file(&socket).unwrap();
+                if replace {
+                    std::fs::write(&socket, "").unwrap();
+                }
+                look.notify_one();
+                tokio::time::timeout(Duration::from_secs(5), replaced(&socket, ours, &look)).await.unwrap();
+                let _ = std::fs::remove_file(&socket);
+            }
+        });
     }
 }

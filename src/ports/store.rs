@@ -23,7 +23,15 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
-    /// Disk, lock, permission, damage.
+    /// The file itself is damaged, or no store: nothing but another file helps.
+    #[error("{path}: {message}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What the library said.
+        message: String,
+    },
+    /// Disk, lock, permission.
     #[error("{path}: {message}")]
     Failed {
         /// The file.

@@ -145,6 +145,12 @@ pub trait Tickets: Send + Sync {
         None
     }
 
+    /// The Markdown files that lie where tickets lie and had no frontmatter when they were last read: no tickets. Some of
+    /// them, where there are very many.
+    fn without_frontmatter(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Appends one audit note to the thread of the ticket at `path` (`<id>.thread.md`, or `thread.md` beside an
     /// `item.md`).
     fn note(&self, path: &Path, note: &str) -> io::Result<()>;

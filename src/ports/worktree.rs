@@ -32,6 +32,12 @@ pub trait MainWorktree: Send + Sync {
     /// A merge, rebase, cherry-pick or revert under way, or a held `index.lock`.
     fn obstacle(&self) -> Option<Obstacle>;
 
+    /// Git has taken every file of the ticket folder out of the worktree: it kept some once, and keeps none any more. Then
+    /// it took the folder with the last one, and nobody moved it away.
+    fn emptied_tickets(&self) -> bool {
+        false
+    }
+
     /// Git's `user.name`, for edits made in an editor.
     fn user_name(&self) -> Option<String>;
 }

@@ -63,6 +63,7 @@ impl World {
         let start = Start {
             policy: self.policy.clone(),
             reach: Reach::Exec,
+            whom: None,
             session: format!("s{}", self.generation),
             files: self.entries(),
             recorded: self.store.at.map(|_| self.store.seen.clone()),

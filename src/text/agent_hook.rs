@@ -39,8 +39,6 @@ pub enum Moment {
         continued: bool,
         /// Tasks of its own go on in the background.
         background: bool,
-        /// Nobody reads an answer.
-        deaf: bool,
     },
     /// A turn has failed.
     Failed {
@@ -75,6 +73,7 @@ struct Input {
     error_details: Option<Value>,
     retry_after: Option<Value>,
     resets_at: Option<Value>,
+    last_assistant_message: Option<Value>,
     is_interrupt: Option<Value>,
     notification_type: Option<Value>,
     #[serde(rename = "type")]
@@ -92,7 +91,9 @@ pub fn read(bytes: &[u8]) -> Result<AgentHook, String> {
     }
     let moment = match (&input.hook_event_name, text(input.kind.as_ref())) {
         (Some(name), _) => moment(name, &input),
-        (None, "agent-turn-complete") => Moment::Stopped { continued: false, background: false, deaf: true },
+        // Nobody reads an answer to it, and it comes from threads that the session never shows, too (the one that finds a
+        // title). The hooks say when a turn ends.
+        (None, "agent-turn-complete") => Moment::Active { own: false },
         (None, _) => return Err("no hook JSON: it has no `hook_event_name`".into()),
     };
     Ok(AgentHook { session, moment })
@@ -163,7 +164,6 @@ fn moment(name: &str, input: &Input) -> Moment {
         "Stop" => Moment::Stopped {
             continued: is_true(input.stop_hook_active.as_ref()),
             background: goes_on(input.background_tasks.as_ref()),
-            deaf: false,
         },
         "StopFailure" => failure(input),
         "Interrupt" => Moment::Interrupted,
@@ -188,8 +188,13 @@ fn failure(input: &Input) -> Moment {
     let kind = kinds.into_iter().find(word).unwrap_or("unknown");
     let rate_limit = kinds.contains(&"rate_limit").then(|| {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let said =
-            [("", &input.error_details), ("retry-after: ", &input.retry_after), ("resets_at: ", &input.resets_at)];
+        // Claude Code puts the API's words where the agent's own would be.
+        let said = [
+            ("", &input.last_assistant_message),
+            ("", &input.error_details),
+            ("retry-after: ", &input.retry_after),
+            ("resets_at: ", &input.resets_at),
+        ];
         let lines = said.iter().filter_map(|(name, value)| Some(format!("{name}{}", plain(value.as_ref()?))));
         lines.collect::<Vec<_>>().join("\n")
     });
@@ -209,7 +214,7 @@ impl AgentHook {
     pub fn takes(&self) -> bool {
         match self.moment {
             Moment::Started { .. } | Moment::Prompted => true,
-            Moment::Stopped { continued, deaf, .. } => !continued && !deaf,
+            Moment::Stopped { continued, .. } => !continued,
             _ => false,
         }
     }

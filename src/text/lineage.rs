@@ -140,14 +140,28 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
     let again: BTreeSet<&str> = made.iter().filter(acknowledged).filter_map(|m| m.follows.as_deref()).collect();
     let mut last: BTreeMap<&str, Option<Value>> = BTreeMap::new();
     let mut found: Option<SavedOver> = None;
-    for m in made.iter().rev().filter(acknowledged).filter(|m| !m.told && !again.contains(m.name.as_str())) {
+    let mut read_after: Option<usize> = None;
+    for (at, m) in made.iter().enumerate().rev() {
+        if !acknowledged(&m) || m.told || again.contains(m.name.as_str()) {
+            continue;
+        }
+        if read_after.is_some_and(|read| at <= read) {
+            break;
+        }
         let effects: Vec<_> = m.edits.iter().rev().flat_map(Edit::effects).collect();
         let stands = |(key, before, after): &(&str, &Option<Value>, &Option<Value>)| {
             before != after && !last.contains_key(key) && now(key) == **after
         };
-        if effects.iter().any(stands) {
+        // Whoever has a value has read the file after the exchange that brought it there first.
+        let brought = effects
+            .iter()
+            .filter(|effect| stands(effect))
+            .map(|(key, _, after)| first_with(made, at, key, after.as_ref()))
+            .max();
+        if brought == Some(at) {
             break;
         }
+        read_after = read_after.max(brought);
         let mut back = BTreeSet::new();
         for (key, before, after) in effects {
             let newest = last.entry(key).or_insert_with(|| after.clone());
@@ -164,6 +178,14 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
         }
     }
     found
+}
+
+/// The first exchange with this value, from the one on that this one was made again from.
+fn first_with(made: &[Made], at: usize, key: &str, value: Option<&Value>) -> usize {
+    let followed = made[at].follows.as_ref().and_then(|name| made[..at].iter().position(|m| m.name == *name));
+    let has =
+        |m: &Made| m.edits.iter().flat_map(Edit::effects).any(|(k, _, after)| k == key && after.as_ref() == value);
+    (followed.unwrap_or(at)..at).find(|n| has(&made[*n])).unwrap_or(at)
 }
 
 #[cfg(test)]

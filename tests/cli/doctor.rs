@@ -70,6 +70,62 @@ fn a_running_daemon_mends_tickets_and_goes_on_with_a_new_store() {
 }
 
 #[test]
+fn a_damaged_store_names_what_mends_it_and_is_mended_for_the_running_daemon_too() {
+    let stage = Stage::new();
+    let (well, store) = (stage.done("doctor"), "work/.git/yoi/store.sqlite");
+    assert!(well.stdout.contains("ok      no store yet: ") && !well.stdout.contains("ok      store "), "{well}");
+    stage.bench.write(store, &"nothing of the kind, for long enough to be looked at: ".repeat(20));
+    stage.start();
+    let status = || stage.done("status").stdout;
+    assert!(
+        status().contains("history cannot be kept: ") && status().contains("`yoi doctor --fix` does"),
+        "{}",
+        status()
+    );
+    let fixed = stage.done("doctor --fix");
+    assert!(fixed.stdout.contains("fixed   the store was moved to "), "{fixed}");
+    assert!(!status().contains("history cannot be"), "at once: {}", status());
+    stage.stop();
+    assert!(stage.done("doctor").stdout.contains("ok      store [BENCH]/work/.git/yoi/store.sqlite\n"));
+}
+
+#[test]
+fn a_store_that_somebody_else_holds_is_not_damaged_and_stays() {
+    let stage = Stage::new();
+    stage.done("pause");
+    let path = stage.bench.path("work/.git/yoi/store.sqlite");
+    let holder = rusqlite::Connection::open(&path).unwrap();
+    holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let found = stage.yoi("doctor --fix");
+    assert!(found.code == 1 && found.stdout.contains("error   [BENCH]/work/.git/yoi/store.sqlite: "), "{found}");
+    assert!(!found.stdout.contains("moved to"), "{found}");
+    drop(holder);
+    assert!(stage.done("doctor").stdout.contains("ok      store "));
+    assert!(stage.done("status").stdout.contains("paused"), "nothing of it is lost");
+}
+
+#[test]
+fn without_a_daemon_it_looks_at_the_rest_where_the_settings_or_the_folder_cannot_be_read() {
+    let stage = Stage::new();
+    let config = "work/.yoi/config.toml";
+    let good = stage.bench.read(config);
+    stage.bench.write(config, &good.replace("mode = \"orchestrated\"", "mode = \"orchestrate\""));
+    fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
+    let found = stage.yoi("doctor");
+    let all = ["error   .yoi/config.toml:2:8: ", "ok      workspace ", "remark  daemon: it is not running"];
+    assert_eq!(stage.yoi("events").code, 0, "history does not depend on them");
+    assert!(found.code == 1 && all.iter().all(|part| found.to_string().contains(part)), "{found}");
+    stage.bench.write(config, &good);
+    let found = stage.yoi("doctor");
+    let folder = "error   ticket folder: [BENCH]/work/tickets: there is no such folder";
+    assert!(
+        found.code == 1 && found.to_string().contains(folder) && !found.to_string().contains("tickets read"),
+        "{found}"
+    );
+    assert!(stage.yoi("doctor --json").stdout.contains("\"version\": 1"));
+}
+
+#[test]
 fn beside_a_daemon_the_settings_are_read_as_they_are_written_and_the_folder_as_it_is() {
     let stage = Stage::new();
     stage.ticket("a", "ready", "");

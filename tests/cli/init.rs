@@ -81,7 +81,8 @@ fn an_orchestrator_is_trusted_from_the_start() {
 
     [orchestrator]
     # Program and arguments, never a shell string; the work list goes to its standard input. After a change
-    # `yoi trust` puts it into effect.
+    # `yoi trust` puts it into effect. Without a command the Orchestrator is an agent's own session that registers
+    # itself (`yoi orchestrator attach`).
     command = ["claude", "-p", "--allowedTools", "Bash(yoi:*)"]
     "#);
     assert!(bench.path("work/work items").is_dir());
@@ -100,7 +101,8 @@ fn an_orchestrator_that_is_not_there_yet() {
       .yoi/config.toml   orchestrated mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
-    Next: write the Orchestrator's command into .yoi/config.toml, then `yoi trust`.
+    The Orchestrator is either a program that yoi runs: write its command into .yoi/config.toml, then `yoi trust`;
+    or an agent's own session that registers itself: `yoi orchestrator attach` in it.
     Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");

@@ -1,6 +1,9 @@
 //! `yoi move`: the whole table of DESIGN.md 2.4, and the notes in the thread.
 
-use crate::support::stage::{Stage, ticket_path};
+use std::fs;
+
+use crate::support::stage::{BOUND, Stage, ticket_path};
+use crate::support::wait::until;
 
 const STATES: [&str; 6] = ["planning", "ready", "queued", "inprogress", "done", "closed"];
 /// From, and where to without `--force`.
@@ -203,4 +206,22 @@ fn folders_with_other_names_are_adopted_without_rewriting() {
     assert_eq!(refused.code, 3, "the mapped key is the state: {refused}");
     stage.done("new Another --state ready");
     assert!(stage.done("list --state ready").stdout.contains("Another"));
+}
+
+#[test]
+fn an_entry_into_the_queue_by_an_editor_is_noted_when_it_is_stamped_and_other_moves_are_history() {
+    let stage = Stage::new();
+    stage.ticket("a", "ready", "");
+    stage.start();
+    stage.rest();
+    let mark = stage.mark();
+    stage.save("a", "state: ready", "state: queued");
+    let thread = stage.bench.path("work/tickets/a.thread.md");
+    let noted = || fs::read_to_string(&thread).ok().filter(|text| text.contains("QUEUED"));
+    let text = until("a note", BOUND, noted, || stage.story());
+    let (_, by) = text.lines().last().unwrap().split_once("Z QUEUED by ").unwrap();
+    assert!(by.ends_with(", seen in the file") && stage.text("a").contains("queued_at"), "{text}");
+    stage.save("a", "state: queued", "state: planning");
+    stage.event(mark, "the move", |event| event["kind"] == "ISSUE_MOVED" && event["data"]["to"] == "planning");
+    assert_eq!(fs::read_to_string(&thread).unwrap(), text);
 }

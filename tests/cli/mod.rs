@@ -6,6 +6,7 @@ mod hostile;
 mod init;
 mod inspect;
 mod lifecycle;
+mod listing;
 mod set;
 mod tickets;
 mod trust;

@@ -117,7 +117,7 @@ fn an_empty_workspace_says_what_to_do() {
     fs::remove_dir(stage.bench.path("work/tickets")).unwrap();
     insta::assert_snapshot!(stage.yoi("list"), @r"
     ! yoi: [BENCH]/work/tickets: there is no ticket folder
-    !   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it
+    !   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it, and where git took it with its last ticket
     (exit 1)
     ");
     stage.done("new First");
@@ -134,7 +134,7 @@ fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
     let refused = stage.yoi("new Second");
     insta::assert_snapshot!(refused, @r"
     ! yoi: [BENCH]/work/tickets: there is no such folder; tickets are known from it, so no new one is made
-    !   hint: move it back; or make it yourself, to begin anew
+    !   hint: move it back; or make it yourself (mkdir), to begin anew
     (exit 3)
     ");
     fs::rename(&away, &there).unwrap();
@@ -149,6 +149,35 @@ fn a_ticket_folder_that_was_moved_away_is_not_made_anew() {
     fs::rename(&away, &there).unwrap();
     stage.done("new Second");
     assert_eq!(fs::read_dir(&there).unwrap().count(), 2);
+}
+
+#[test]
+fn a_ticket_folder_that_git_took_with_its_last_ticket_is_made_anew() {
+    let stage = Stage::new();
+    stage.done("new First");
+    let git = |line: &str| stage.bench.git("work", &line.split(' ').collect::<Vec<_>>());
+    let there = stage.bench.path("work/tickets");
+    git("add tickets");
+    // In the index, or moved away: git has not taken it.
+    fs::rename(&there, stage.bench.path("work/away")).unwrap();
+    assert_eq!(stage.yoi("new Second").code, 3);
+    git("commit -qm tickets");
+    assert_eq!(stage.yoi("new Second").code, 3);
+    fs::rename(stage.bench.path("work/away"), &there).unwrap();
+    for with_daemon in [false, true] {
+        git("rm -q -r tickets");
+        assert!(!there.exists());
+        if with_daemon {
+            stage.start();
+            assert!(there.exists(), "made, to be watched");
+            fs::remove_dir(&there).unwrap();
+        }
+        assert_eq!(stage.json("list")["tickets"], serde_json::json!([]), "with a daemon: {with_daemon}");
+        stage.done("new Second");
+        assert_eq!(stage.json("list")["tickets"].as_array().unwrap().len(), 1);
+        git("add tickets");
+        git("commit -qm more");
+    }
 }
 
 #[test]
@@ -352,7 +381,7 @@ fn doctor_finds_what_is_wrong_and_writes_nothing() {
     ok      4 tickets read
     ok      workspace [BENCH]/work
     ok      the Orchestrator command is trusted
-    ok      store [BENCH]/work/.git/yoi/store.sqlite
+    ok      no store yet: history begins with the first event, in [BENCH]/work/.git/yoi/store.sqlite
     error   tickets/deep/double.md: the id `double` is also that of tickets/double.md; rename one of the files, neither is started
     error   tickets/double.md: the id `double` is also that of tickets/deep/double.md; rename one of the files, neither is started
     error   tickets/tab.md:3:1: a tab as indentation: YAML wants spaces here

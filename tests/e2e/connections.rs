@@ -161,6 +161,47 @@ fn streams_go_on_for_as_long_as_anybody_reads_and_are_bounded() {
     until("the end of the streams", BOUND, over, || stage.yoi("status").stdout);
 }
 
+/// How many files a process has open.
+fn files_of(pid: rustix::process::Pid) -> u64 {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count() as u64
+}
+
+#[test]
+fn a_daemon_that_may_open_no_more_files_says_so_and_goes_on_when_it_may() {
+    let stage = Stage::new();
+    stage.start();
+    let pid = i32::try_from(stage.json("status")["pid"].as_u64().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    let limit = |current: Option<u64>| {
+        let before = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        let limit = rustix::process::Rlimit { current, maximum: before.maximum };
+        rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit).unwrap().current
+    };
+    // Whoever has just asked is gone from there soon.
+    let mut open = files_of(pid);
+    let steady = || {
+        let before = std::mem::replace(&mut open, files_of(pid));
+        (before == open).then_some(())
+    };
+    until("no client", BOUND, steady, String::new);
+    // What is free below the highest is not to be had either.
+    let usual = limit(Some(3));
+    let waiting = connect(&stage);
+    (&waiting).write_all(b"GET /healthz HTTP/1.1\r\nhost: yoi\r\nconnection: close\r\n\r\n").unwrap();
+    let log = || stage.bench.read("daemon.log");
+    let said = || log().contains("no connection can be accepted; it is tried again").then_some(());
+    until("the daemon's complaint", BOUND, said, log);
+    assert!(log().contains("Too many open files"), "{}", log());
+    limit(usual);
+    assert!(rest(&waiting).starts_with("HTTP/1.1 200 "), "who waited is served");
+    stage.ticket("a", "ready", "");
+    stage.done("set a extra=1");
+    let status = stage.json("status");
+    assert_eq!(status["obstacles"], serde_json::json!([]), "{status}");
+    assert_eq!(log().matches("no connection can be accepted").count(), 1, "once, however often it was tried");
+    stage.stop();
+}
+
 #[test]
 fn who_asks_while_a_daemon_starts_anew_gets_an_answer() {
     let stage = Stage::new();

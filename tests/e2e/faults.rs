@@ -16,8 +16,12 @@ unset YOI_FAULT
 git -C "$YOI_WORKSPACE" commit --quiet --allow-empty --message=work
 for id in $(grep -o '"id":"[^"]*"' "$YOI_KICK_FILE" | cut -d'"' -f4); do
   if yoi accept "$id"; then
-    sleep 0.1 >/dev/null 2>&1 &
+    # It does not end before it is registered, however long that takes, nor lives on if that never happens.
+    registered="$YOI_WORKSPACE/../orchestrator/registered-$id-$$"
+    sh -c 'n=0; while [ ! -e "$0" ] && [ $n -lt 500 ]; do n=$((n + 1)); sleep 0.02; done; sleep 0.1' "$registered" \
+      >/dev/null 2>&1 &
     yoi hook busy --role coder --ticket "$id" --pid $!
+    : >"$registered"
   else
     yoi move "$id" done
   fi

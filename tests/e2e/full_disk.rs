@@ -144,6 +144,75 @@ fn a_pause_that_cannot_be_kept_holds_and_says_that_a_restart_loses_it() {
     });
 }
 
+/// Pauses with a disk so full that the store, which has a little room of its own, refuses.
+fn pause_without_room(stage: &Stage) {
+    fill(stage, 0);
+    let status = || stage.json("status")["obstacles"].to_string();
+    let refused = || {
+        stage.yoi("kick");
+        // What the kick has let go is used up again.
+        let mut file = File::options().append(true).open(stage.bench.path("filler")).unwrap();
+        while file.write_all(&[b'x'; 4096]).is_ok() {}
+        status().contains("history cannot be kept").then_some(())
+    };
+    until("a store that refuses", BOUND, refused, status);
+    let answer = stage.yoi("pause --reason lunch");
+    assert!(answer.code == 1 && answer.stderr.contains("it could not be kept: "), "{answer}");
+}
+
+#[test]
+fn what_a_restart_would_not_find_is_said_by_whatever_is_asked_for_and_at_the_end() {
+    on_a_small_disk("what_a_restart_would_not_find_is_said_by_whatever_is_asked_for_and_at_the_end", || {
+        let stage = Stage::new();
+        stage.ticket("a", "queued", "");
+        stage.ticket("b", "inprogress", "accepted_by: o\naccepted_at: \"2026-11-30T08:00:00Z\"");
+        stage.start();
+        stage.rest();
+        let asked = ["plan a", "wait a --kind other --detail later", "await b --step merge --for 1h"];
+        let lost = "taken, but not kept yet: a restart would not find ";
+        pause_without_room(&stage);
+        for line in asked {
+            let answer = stage.order(line);
+            let said = answer.stdout.contains(lost) && answer.stdout.contains("disk is full");
+            assert!(answer.code == 0 && said, "{line}: {answer}");
+            let answer = stage.order(&format!("{line} --json"));
+            assert!(answer.json()["remarks"][0].as_str().unwrap().starts_with(lost), "{answer}");
+        }
+        assert!(stage.done("orchestrator reset").stdout.contains(lost));
+        let answer = stage.done("hook rate-limited --retry-after 600");
+        assert!(answer.stderr.contains(lost) && answer.stderr.contains("the counts and waits"), "{answer}");
+        let pause =
+            |text: &str| text.contains("a restart would not find the pause (paused since ") && text.contains("(lunch)");
+
+        // Whoever ends the daemon is told, and so is its log.
+        let down = stage.done("down --json").json();
+        assert!(pause(&down["unkept"].to_string()), "{down}");
+        stage.ended();
+        assert!(pause(&stage.bench.read("daemon.log")), "{}", stage.story());
+
+        make_room(&stage);
+        stage.start();
+        for line in asked {
+            let answer = stage.order(line);
+            assert!(answer.code == 0 && !answer.stdout.contains("taken"), "{line}: {answer}");
+        }
+        pause_without_room(&stage);
+        stage.terminate();
+        assert!(pause(&stage.bench.read("daemon.log")), "{}", stage.story());
+
+        // What there is room for in the end is kept.
+        make_room(&stage);
+        stage.start();
+        pause_without_room(&stage);
+        make_room(&stage);
+        assert!(!stage.done("down").stdout.contains("not kept"));
+        stage.ended();
+        assert!(stage.yoi("kick --dry-run").stderr.contains("daemon"));
+        stage.start();
+        assert!(stage.yoi("kick --dry-run").stdout.contains("(lunch)"));
+    });
+}
+
 #[test]
 fn a_workspace_is_made_whole_or_not_at_all() {
     on_a_small_disk("a_workspace_is_made_whole_or_not_at_all", || {

@@ -1,6 +1,7 @@
 //! Attached sessions: recorded conversations of an agent's hooks, in the documented formats, played against a real daemon
 //! (DESIGN.md 5.1). A hook never breaks the agent's turn, and a stop is answered only where section 5 says kick.
 
+mod codex;
 mod silence;
 mod stage;
 mod stream;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,8 +85,53 @@ fn reads(stage: &Stage) -> BTreeMap<String, usize> {
     reads
 }
 
+/// How late a thread that only sleeps comes to its turn at most, as long as this lives.
+struct Lateness {
+    over: Arc<AtomicBool>,
+    watching: Option<thread::JoinHandle<Duration>>,
+}
+
+impl Lateness {
+    fn watch() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&over);
+        let watching = thread::spawn(move || {
+            let (step, mut latest) = (Duration::from_millis(5), Duration::ZERO);
+            while !ends.load(Ordering::Acquire) {
+                let began = Instant::now();
+                thread::sleep(step);
+                latest = latest.max(began.elapsed().saturating_sub(step));
+            }
+            latest
+        });
+        Self { over, watching: Some(watching) }
+    }
+
+    fn end(mut self) -> Duration {
+        self.over.store(true, Ordering::Release);
+        self.watching.take().unwrap().join().unwrap()
+    }
+}
+
+/// So late may a notice come that it is still joined with the look at what yoi wrote itself.
+const JOINED: Duration = Duration::from_millis(30);
+const TRIES: usize = 5;
+
+/// A machine that had other things to do for a moment tells a change late, and then it is looked at once more, rightly so.
+/// What is read twice for no reason is so each time.
 #[test]
 fn an_own_write_is_read_again_at_most_once() {
+    for tried in 1..=TRIES {
+        let lateness = Lateness::watch();
+        let more = read_more_than_once();
+        let late = lateness.end();
+        let Some(more) = more else { return };
+        assert!(late > JOINED && tried < TRIES, "late by {late:?} at most, try {tried}: {more}");
+    }
+}
+
+/// What was read more than once after an own write, if anything was.
+fn read_more_than_once() -> Option<String> {
     let mut stage = Stage::new();
     stage.bench.set("YOI_LOG", "debug");
     stage.bench.set("NO_COLOR", "1");
@@ -110,11 +157,13 @@ fn an_own_write_is_read_again_at_most_once() {
     };
     until("every change to be read", BOUND, all_read, || format!("{:?}\n{}", reads(&stage), stage.story()));
     let reads = reads(&stage);
-    for (path, count) in &reads {
+    assert!(reads.keys().all(|path| !path.contains("thread")), "a note is no ticket's change: {reads:?}");
+    let too_often = |(path, count): &(&String, &usize)| {
         // A kick for a queued ticket reads it once more, so that it rests on fresh data.
         let kicks = if path.ends_with("queued.md") { stage.kicks() } else { 0 };
         let most = if path.ends_with("accepted.md") { before + 1 + stage.kicks() } else { 1 + kicks };
-        assert!(*count <= most, "{path}: {count} times, {before} before: {reads:?}\n{}", stage.story());
-    }
-    assert!(reads.keys().all(|path| !path.contains("thread")), "a note is no ticket's change: {reads:?}");
+        **count > most
+    };
+    let (path, count) = reads.iter().find(too_often)?;
+    Some(format!("{path}: {count} times, {before} before: {reads:?}\n{}", stage.story()))
 }

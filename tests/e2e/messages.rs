@@ -159,7 +159,7 @@ fn workspaces() {
     insta::assert_snapshot!(bench.yoi("plain", "up"), @r"
     ! yoi: the daemon ended at once (exit status: 1)
     !   - yoi: [BENCH]/plain/issues: there is no ticket folder
-    !   -   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it
+    !   -   hint: was it moved? then move it back; or is [tickets] root in .yoi/config.toml another folder? In a new workspace `yoi new TITLE` makes it, and where git took it with its last ticket
     !   hint: `yoi daemon` runs it in the foreground
     (exit 1)
     ");
@@ -185,11 +185,14 @@ fn configurations() {
         ("[kick\n", "1:6: is not TOML: "),
     ] {
         stage.bench.write("work/.yoi/config.toml", config);
-        for line in ["list", "up", "move a queued", "doctor"] {
+        for line in ["list", "up", "move a queued"] {
             let answer = stage.yoi(line);
             let place = format!("[BENCH]/work/.yoi/config.toml:{expected}");
             assert!(answer.code == 1 && answer.stderr.contains(&place), "{config}{line}: {answer}");
         }
+        let found = stage.yoi("doctor");
+        let place = format!("error   .yoi/config.toml:{expected}");
+        assert!(found.code == 1 && found.stdout.contains(&place), "{config}: {found}");
     }
     assert!(stage.text("a").contains("state: ready"));
 }

@@ -201,6 +201,19 @@ fn a_ticket_folder_that_is_not_there_is_a_bad_setting_and_ends_nothing() {
 }
 
 #[test]
+fn a_ticket_folder_that_is_made_after_the_setting_is_taken_by_itself() {
+    let stage = Stage::with("[tickets]\nroot = \"tickets\"\n");
+    stage.start();
+    stage.rest();
+    settings(&stage, "root = \"tickets\"", "root = \"work/items\"");
+    shows(&stage, "there is no such folder");
+    stage.bench.write("made/items/b.md", "---\ntitle: b\nstate: queued\n---\n");
+    std::fs::rename(stage.bench.path("made"), stage.bench.path("work/work")).unwrap();
+    assert_eq!(stage.nth_turn(1).items(), ["b"]);
+    until("no obstacle", BOUND, || (obstacles(&stage) == "[]").then_some(()), || obstacles(&stage));
+}
+
+#[test]
 fn a_hangup_reads_the_settings_again() {
     let stage = Stage::new();
     stage.start();

@@ -258,3 +258,26 @@ fn a_daemon_that_is_killed_or_stopped_leaves_the_direct_way_open() {
     stage.done("accept a");
     assert_eq!(stage.json("list --state inprogress")["daemon"], false);
 }
+
+#[test]
+fn a_command_that_was_changed_meanwhile_begins_without_the_former_ones_failures() {
+    let stage = Stage::new();
+    stage.exit_code(3);
+    stage.ticket("a", "queued", "");
+    stage.start();
+    stage.event(0, "a failed turn", |event| event["kind"] == "TURN_ENDED" && event["data"]["failures"] == 1);
+    let failed = || stage.json("status")["obstacles"].to_string().contains("last turn failed");
+    assert!(failed());
+    stage.stop();
+    let config = stage.bench.read("work/.yoi/config.toml");
+    stage.bench.write("work/.yoi/config.toml", &config.replace("[\"sh\", ", "[\"env\", \"sh\", "));
+    stage.done("trust");
+    stage.hold();
+    let mark = stage.mark();
+    stage.start();
+    stage.kicked(mark, "orchestrator_spawn");
+    assert!(!failed());
+    stage.release();
+    stage.event(mark, "a failed turn", |event| event["kind"] == "TURN_ENDED" && event["data"]["failures"] == 1);
+    assert!(failed(), "its own count");
+}

@@ -15,7 +15,7 @@ use super::wait::until;
 use super::{Answer, Bench};
 
 /// How long anything may take that is waited for, on a machine that has other things to do.
-pub const BOUND: Duration = Duration::from_secs(20);
+pub const BOUND: Duration = Duration::from_mins(1);
 
 /// The settings of a stage that says nothing else.
 const CONFIG: &str = "[dispatch]\nmode = \"orchestrated\"\n";
@@ -163,7 +163,11 @@ impl Stage {
     /// The same with these environment variables.
     pub fn start_with<const N: usize>(&self, env: [(&str, &str); N]) {
         let pid = self.spawn(env);
-        let answers = || (self.json("status")["pid"] == pid).then_some(());
+        // A daemon that is slow to listen makes whoever asks fail: it is asked again.
+        let answers = || {
+            let status = self.yoi("status --json");
+            (status.code == 0 && status.json()["pid"] == pid).then_some(())
+        };
         until("the daemon", BOUND, answers, || self.bench.read("daemon.log"));
     }
 
@@ -194,6 +198,13 @@ impl Stage {
         let mut daemon = self.daemon.take().unwrap();
         daemon.kill().unwrap();
         daemon.wait().unwrap();
+    }
+
+    /// Ends it as the system does, and waits until it has ended.
+    pub fn terminate(&self) {
+        let pid = rustix::process::Pid::from_child(self.daemon.borrow().as_ref().unwrap());
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.ended();
     }
 
     /// Waits until it has ended by itself.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::super::files;
+use super::super::{fault, files};
 use super::openness::Openness;
 use crate::domain::ticket::Digest;
 use crate::text::merge::is_whole;
@@ -21,6 +21,9 @@ pub(super) const REST: Duration = Duration::from_millis(10);
 /// half written.
 const PATIENCE: Duration = Duration::from_millis(300);
 const LATELY: Duration = Duration::from_secs(2);
+/// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
+const LAST_LOOK: Duration = Duration::from_millis(60);
+const LAST_QUIET: Duration = Duration::from_millis(20);
 
 /// How a text looked when it was last looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,21 +68,55 @@ pub(in super::super) fn settled(
     read: impl Fn(&Path) -> io::Result<Vec<u8>>,
     is_ours: impl Fn(&[u8]) -> bool,
 ) -> io::Result<Vec<u8>> {
-    let began = Instant::now();
-    loop {
+    let read = || {
         let text = read(path)?;
         if is_ours(&text) {
-            return Ok(text);
+            return Ok((text, true));
         }
         // The time last: what was written while the text was read shows.
         let quiet = quiet_since(written(&path.metadata()?));
         let enough = if is_whole(&text) { REST } else { PATIENCE };
-        let over = quiet >= enough && (quiet >= LATELY || !Openness::now().is_open(path));
-        if over || began.elapsed() >= PATIENCE {
-            return Ok(text);
+        let rests = quiet >= enough && (quiet >= LATELY || !Openness::now().is_open(path));
+        Ok((text, rests))
+    };
+    let text = at_rest(PATIENCE, read)?;
+    fault::delay("after-settling");
+    Ok(text)
+}
+
+/// Reads a displaced text once its writer has been quiet for a moment, or patience is over.
+pub(super) fn rested(path: &Path) -> io::Result<(Vec<u8>, Look)> {
+    at_rest(LAST_LOOK, || {
+        let (bytes, look) = Look::at(path)?;
+        Ok(((bytes, look), look.quiet_for() >= LAST_QUIET))
+    })
+}
+
+/// Reads a text that was there a moment ago and is not: somebody may just be writing it anew. None where nobody does.
+pub(in super::super) fn returned(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    at_rest(PATIENCE, || match settled(path, files::read_whole, |_| false) {
+        Ok(text) => Ok((Some(text), true)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((None, false)),
+        Err(error) => Err(error),
+    })
+}
+
+/// Looks again and again until what is seen is at rest, or for as long as this.
+fn at_rest<T>(at_most: Duration, mut look: impl FnMut() -> io::Result<(T, bool)>) -> io::Result<T> {
+    let began = Instant::now();
+    loop {
+        let (seen, rests) = look()?;
+        if rests || began.elapsed() >= at_most {
+            return Ok(seen);
         }
         thread::sleep(REST / 4);
     }
+}
+
+/// Whether both are names of one file.
+pub(in super::super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let of = |path: &Path| path.symlink_metadata().map(|found| (found.dev(), found.ino())).ok();
+    of(one).is_some_and(|found| of(other) == Some(found))
 }
 
 fn written(metadata: &Metadata) -> i128 {

@@ -3,20 +3,18 @@
 //!
 //! Must not know: tickets, the daemon; what becomes of a text (`text::lineage` says it).
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::files::{self, Text};
-use super::super::swap;
+use super::super::files;
+use super::super::{fault, swap};
 use super::lines::Line;
-use super::look::REST;
-use super::openness::Openness;
+use super::look::{REST, is_same_file, rested};
+use super::looking::{Found, Looking, Reviewed};
 use super::{CONFLICT, Entry, Journal, Look};
 use crate::domain::ticket::Digest;
 use crate::domain::ticket::Timestamp;
@@ -34,85 +32,6 @@ const QUIET_AND_CLOSED: Duration = Duration::from_millis(200);
 const NOT_SEEN: &str = "it was saved over by somebody who had perhaps not seen it";
 /// Half a text is waited for so long.
 const UNFINISHED: Duration = Duration::from_mins(1);
-/// How long the last look before the end of a command waits for a writer, and how long it has to be quiet then.
-const LAST_LOOK: Duration = Duration::from_millis(60);
-const LAST_QUIET: Duration = Duration::from_millis(20);
-
-/// What came to light.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// What a slow writer wrote into a displaced text is in the ticket now.
-    Merged,
-    /// It could not be brought together with the ticket.
-    Conflict {
-        /// Where it is kept.
-        kept: PathBuf,
-        /// Why, in words.
-        why: String,
-    },
-    /// Acknowledged changes were taken back by a text of somebody who had read before them.
-    SavedOver {
-        /// Which keys.
-        keys: Vec<String>,
-        /// When they were written.
-        at: Timestamp,
-        /// They were yoi's own.
-        own: bool,
-        /// It is said for the first time.
-        news: bool,
-    },
-}
-
-/// What came of a look.
-#[derive(Clone, Debug, Default)]
-pub struct Reviewed {
-    /// What came to light.
-    pub found: Vec<Found>,
-    /// When to look again; None: nothing is kept.
-    pub again_in: Option<Duration>,
-}
-
-impl Reviewed {
-    fn again(&mut self, after: Duration) {
-        self.again_in = Some(self.again_in.map_or(after, |known| known.min(after)));
-    }
-}
-
-/// How a look is made.
-pub struct Looking {
-    now: Timestamp,
-    /// What was displaced until this one was is too much.
-    surplus: Option<String>,
-    /// Nobody will look again soon: a writer that is just writing is waited for, a moment.
-    last: bool,
-    open: OnceCell<Openness>,
-}
-
-impl Looking {
-    /// A look among others.
-    pub fn new(now: Timestamp) -> Self {
-        Self { now, surplus: None, last: false, open: OnceCell::new() }
-    }
-
-    /// The last look of a command that ends.
-    pub fn last(now: Timestamp) -> Self {
-        Self { last: true, ..Self::new(now) }
-    }
-
-    /// Lets go of what need not be kept, however young it is, up to the text with this name: there is too much.
-    #[must_use]
-    pub fn sparing(self, up_to: Option<String>) -> Self {
-        Self { surplus: up_to, ..self }
-    }
-
-    fn is_surplus(&self, name: &str) -> bool {
-        self.surplus.as_deref().is_some_and(|last| name <= last)
-    }
-
-    fn is_open(&self, path: &Path) -> bool {
-        self.open.get_or_init(Openness::now).is_open(path)
-    }
-}
 
 impl Journal {
     /// Looks at everything that was displaced, and at what became of acknowledged changes. The caller holds the ticket's
@@ -198,7 +117,9 @@ impl Journal {
     /// or what came out.
     fn find_out(&mut self, entry: &Entry, path: &Path) -> io::Result<Option<Look>> {
         let (_, look) = Look::at(path)?;
-        if look.digest == entry.made.placed && look.digest != entry.made.expected {
+        let is_ours = look.digest == entry.made.placed && look.digest != entry.made.expected;
+        // A second name of the file that is still in its place: it was to be renamed over.
+        if is_ours || is_same_file(path, &self.file) {
             self.forget(entry);
             self.void(&entry.made.name);
             return Ok(None);
@@ -231,11 +152,12 @@ impl Journal {
         match judge(&self.made(), name, bytes, &current) {
             Later::AlreadyThere => self.dealt_with(name, look),
             Later::Merge(text, edits) => {
+                fault::delay("before-merge");
                 self.meet(bytes, Some(name));
                 if swap::replace(self, name, (bytes, &current, &text), edits)? {
                     self.came_out(name, look);
                     reviewed.found.push(Found::Merged);
-                } else {
+                } else if path.exists() {
                     let why = "the ticket's file was saved by somebody else at the same moment";
                     reviewed.found.push(self.set_aside(entry, path, why)?);
                 }
@@ -258,6 +180,7 @@ impl Journal {
 
     /// Keeps a text for good, under a name that says why it is there.
     pub(super) fn set_aside(&mut self, entry: &Entry, path: &Path, why: &str) -> io::Result<Found> {
+        fault::delay("before-keep");
         let kept = self.keep_for_good(path, &entry.made.name, entry.beside.with_extension(CONFLICT))?;
         self.forget(entry);
         Ok(Found::Conflict { kept, why: why.to_owned() })
@@ -338,19 +261,6 @@ impl Journal {
     }
 }
 
-/// Reads a text once its writer has been quiet for a moment, or patience is over.
-fn rested(path: &Path) -> io::Result<(Vec<u8>, Look)> {
-    let mut waited = Duration::ZERO;
-    loop {
-        let (bytes, look) = Look::at(path)?;
-        if waited >= LAST_LOOK || look.quiet_for() >= LAST_QUIET {
-            return Ok((bytes, look));
-        }
-        thread::sleep(LAST_QUIET / 4);
-        waited += LAST_QUIET / 4;
-    }
-}
-
 /// Soon in the beginning, when an editor may still be saving; at last when it may go.
 fn next_look(age: TimeDelta) -> Duration {
     let seconds = match age.num_seconds() {
@@ -360,9 +270,4 @@ fn next_look(age: TimeDelta) -> Duration {
     };
     let left = (KEPT_FOR - age).to_std().unwrap_or(Duration::from_mins(1));
     Duration::from_secs(seconds).min(left + Duration::from_millis(1))
-}
-
-/// Makes the mark that a text lies beside its ticket.
-pub(super) fn mark(path: &Path) {
-    let _ = files::open_own(path, Text::Replaced);
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{TimeDelta, Utc};
 
+use super::super::fault::hook;
 use super::super::swap::{self, SwapError};
 use super::bounds::Bounds;
 use super::*;
@@ -119,9 +120,9 @@ fn what_was_displaced_is_kept_for_ten_minutes_and_then_goes_unless_somebody_has_
     holder.wait().unwrap();
     assert_eq!(bench.look(601), [""; 0]);
     assert_eq!(bench.names(TEXT), [""; 0]);
-    assert!(bench.kept.knows(&bench.file));
+    assert!(bench.kept.known().has(&bench.file));
     bench.look(5 * 3600);
-    assert!(!bench.kept.knows(&bench.file));
+    assert!(!bench.kept.known().has(&bench.file));
 }
 
 #[test]
@@ -376,4 +377,93 @@ fn beyond_its_bounds_the_oldest_go_that_nobody_needs() {
     bench.journal().review(&looking);
     assert_eq!(texts(), 4, "the oldest stays");
     assert!(bench.journal().locate(&oldest).is_some());
+}
+
+#[test]
+fn who_saves_while_a_slow_text_is_merged_stays_and_what_he_took_back_is_said() {
+    let bench = Bench::new(&ticket("b\n"));
+    let slow = bench.open();
+    bench.set("k", "1");
+    write_on(slow, &ticket("slow\n"));
+    let mut saves = vec![ticket("other\n")];
+    let (file, new) = (bench.file.clone(), bench.file.with_file_name("editor"));
+    hook::set("before-exchange", move || {
+        if let Some(text) = saves.pop() {
+            fs::write(&new, text).unwrap();
+            fs::rename(&new, &file).unwrap();
+        }
+    });
+    let slow = "it was saved over by somebody who had perhaps not seen it | ---/title: x/state: ready/---/slow/";
+    assert_eq!(bench.look(1), [slow, "k news"]);
+    assert_eq!(bench.text(), ticket("other\n"));
+}
+
+#[test]
+fn a_disk_that_is_full_in_the_middle_of_an_edit_loses_nothing_and_that_is_said_as_it_is() {
+    let bench = Bench::new(&ticket("b\n"));
+    let file = bench.file.clone();
+    hook::set("before-exchange", move || {
+        fs::write(&file, ticket("theirs\n")).unwrap();
+        hook::refuse("write", rustix::io::Errno::NOSPC);
+    });
+    let Err(SwapError::Io(error)) = bench.try_set("k", "1", false) else { panic!() };
+    let kept = bench.kept.folder.join(&bench.names(TEXT)[0]);
+    let said = error.to_string();
+    assert!(said.starts_with("No space left") && said.contains(kept.to_str().unwrap()), "{said}");
+    // Of errors of other kinds it is added that nothing was changed.
+    assert_eq!(error.kind(), io::ErrorKind::Other);
+    assert!(bench.text().contains("k: \"1\"") && bench.text().ends_with("b\n"), "{}", bench.text());
+    hook::set("nowhere", || {});
+    let rests = |path: &Path| {
+        let open = File::options().write(true).open(path).unwrap();
+        open.set_modified(SystemTime::now() - Duration::from_secs(90)).unwrap();
+    };
+    rests(&kept);
+    assert_eq!(bench.look(1), [""; 0], "there is no room yet");
+    hook::allow();
+    assert_eq!(bench.look(1), ["merged"]);
+    assert!(bench.text().contains("k: \"1\"") && bench.text().ends_with("theirs\n"), "{}", bench.text());
+}
+
+#[test]
+fn a_second_name_that_a_crash_left_is_no_exchange() {
+    let (base, ours) = (ticket("b\n"), ticket("b\n").replace("ready", "queued"));
+    let bench = Bench::new(&base);
+    let path = crashed(&bench, &base, &base);
+    fs::remove_file(&path).unwrap();
+    fs::hard_link(&bench.file, &path).unwrap();
+    assert_eq!(bench.look(1), [""; 0]);
+    assert!(!path.exists() && bench.names(TEXT).is_empty() && bench.journal().entries.is_empty());
+    assert_eq!(bench.text(), base);
+    // Just after it was renamed over.
+    let path = crashed(&bench, &base, &ours);
+    assert_eq!(bench.look(1), [""; 0]);
+    assert!(!path.exists() && bench.names(TEXT).len() == 1);
+}
+
+#[test]
+fn a_journal_made_shorter_is_a_new_file_and_what_was_said_stays_said() {
+    let bench = Bench::new(&ticket("b\n"));
+    let old = bench.text();
+    bench.set("k", "1");
+    bench.save(&old.replace("b\n", "more\n"));
+    assert_eq!(bench.look(1), ["k news"]);
+    let path = bench.kept.folder.join(&bench.names("journal")[0]);
+    let rewrite = || {
+        let before = fs::read(&path).unwrap();
+        let mut open = File::open(&path).unwrap();
+        bench.journal().rewritten().unwrap();
+        // Whoever is just reading it, and a crash in the middle, finds the old one whole.
+        let mut read = Vec::new();
+        io::Read::read_to_end(&mut open, &mut read).unwrap();
+        assert!(read == before && fs::read(&path).unwrap() != before);
+    };
+    rewrite();
+    assert_eq!(bench.look(2), ["k"]);
+    bench.set("l", "1");
+    let text = bench.text();
+    rewrite();
+    assert_eq!(bench.look(3), [""; 0], "with the next request it is the past");
+    bench.save(&old.replace("b\n", "again\n"));
+    assert_eq!(bench.look(3), ["l news"], "{text}");
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::Why;
+use super::{MOVE_AWAY, Why};
 use crate::adapters::files::{self, Text};
 use crate::ports::StoreError;
 
@@ -89,8 +89,8 @@ fn look(path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
         Ok(application != APPLICATION_ID && (tables > 0 || version > 0))
     };
     if foreign().map_err(failed)? {
-        let message = "this is another program's SQLite file, no store of yoi's; move it away".to_owned();
-        return Err(StoreError::Failed { path: path.display().to_string(), message });
+        let message = format!("this is another program's SQLite file, no store of yoi's; {MOVE_AWAY}");
+        return Err(StoreError::Damaged { path: path.display().to_string(), message });
     }
     Ok(())
 }

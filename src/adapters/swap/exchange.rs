@@ -1,7 +1,9 @@
-//! Puts a text in the place of a file and looks at what was there: `renameat2(RENAME_EXCHANGE)`, or compare and rename
-//! where the file system has no exchange.
+//! Puts a text in the place of a file and looks at what was there: `renameat2(RENAME_EXCHANGE)`; where the file system has
+//! none, `replace` has another way.
 //!
 //! Must not know: what the texts are.
+
+mod replace;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -14,7 +16,7 @@ use rustix::fs::{Access, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
-use super::super::kept::{Journal, Look, settled};
+use super::super::kept::{Journal, Look, returned, settled};
 use super::super::{fault, files};
 use crate::domain::ticket::Digest;
 use crate::text::lineage::Made;
@@ -22,6 +24,9 @@ use crate::text::merge::{CameOut, Edit};
 
 /// A file name may have this many bytes.
 const MAX_NAME: usize = 255;
+
+/// What a text is made of, what is to come out, and the text itself.
+pub(super) type Texts<'t> = (&'t [u8], &'t [u8], &'t [u8]);
 
 /// One file that is being edited.
 pub(super) struct Place<'p> {
@@ -47,14 +52,21 @@ impl<'p> Place<'p> {
 
     /// Puts a text, made of `base` by these edits, in place and says what was there. After an error nothing that came
     /// out is deleted.
-    pub(super) fn put(
-        &mut self,
-        (base, expected, ours): (&[u8], &[u8], &[u8]),
-        edits: Vec<Edit>,
-    ) -> io::Result<CameOut> {
+    pub(super) fn put(&mut self, texts: Texts<'_>, edits: Vec<Edit>) -> io::Result<CameOut> {
+        match self.put_there(texts, edits) {
+            // Who keeps a backup moves the file away and writes a new one: for a moment there is none.
+            Err(gone) if gone.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => {
+                returned(self.path)?.map(CameOut::NotPut).ok_or(gone)
+            }
+            put => put,
+        }
+    }
+
+    fn put_there(&mut self, (base, expected, ours): Texts<'_>, edits: Vec<Edit>) -> io::Result<CameOut> {
         rustix::fs::access(self.path, Access::WRITE_OK)?;
         let temporary = self.write(ours, &fs::metadata(self.path)?)?;
-        let name = self.begin(temporary.path(), (base, expected, ours), edits)?;
+        let name = self.begin(temporary.path(), (base, expected, ours), edits.clone())?;
+        fault::delay("after-journal");
         // Writing ours to disk took its time. Who has saved since is not displaced at all, but for the moment that is left.
         if let Some(other) = self.other_than(expected).transpose() {
             self.void(&name);
@@ -65,15 +77,11 @@ impl<'p> Place<'p> {
             Ok(()) => {
                 fault::delay("after-exchange");
                 let path = temporary.into_temp_path().keep().map_err(|kept| kept.error)?;
-                self.came_out(name, &path, expected).map_err(|error| self.kept_in(&error))
+                self.came_out(name, &path, expected)
             }
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                let renamed = self.rename(temporary, expected);
-                match &renamed {
-                    Ok(CameOut::Expected) => self.journal.came_out(&name, Look::of(expected)),
-                    _ => self.void(&name),
-                }
-                renamed
+                self.void(&name);
+                self.replace(temporary, (base, expected, ours), edits)
             }
             Err(errno) => {
                 self.void(&name);
@@ -96,12 +104,7 @@ impl<'p> Place<'p> {
         self.first.take_if(|first| first == name);
     }
 
-    fn begin(
-        &mut self,
-        beside: &Path,
-        (base, expected, placed): (&[u8], &[u8], &[u8]),
-        edits: Vec<Edit>,
-    ) -> io::Result<String> {
+    fn begin(&mut self, beside: &Path, (base, expected, placed): Texts<'_>, edits: Vec<Edit>) -> io::Result<String> {
         let made = Made {
             name: ulid::Ulid::generate().to_string().to_lowercase(),
             at: chrono::Utc::now(),
@@ -122,6 +125,7 @@ impl<'p> Place<'p> {
     }
 
     fn swap(&self, other: &Path) -> Result<(), Errno> {
+        fault::refuses("exchange")?;
         rustix::fs::renameat_with(CWD, other, CWD, self.path, RenameFlags::EXCHANGE)
     }
 
@@ -146,19 +150,9 @@ impl<'p> Place<'p> {
         self.journal.meet(theirs, self.first.as_deref());
     }
 
-    /// Without an exchange: the file is read once more and replaced if it is still the expected one.
-    fn rename(&mut self, temporary: NamedTempFile, expected: &[u8]) -> io::Result<CameOut> {
-        let theirs = files::read_whole(self.path)?;
-        if theirs != expected {
-            return Ok(CameOut::NotPut(theirs));
-        }
-        temporary.persist(self.path).map_err(|error| error.error)?;
-        File::open(self.folder)?.sync_all()?;
-        Ok(CameOut::Expected)
-    }
-
     /// The text beside the file, on disk, with the file's mode and owner.
     fn write(&self, text: &[u8], like: &Metadata) -> io::Result<NamedTempFile> {
+        fault::refuses("write")?;
         let mut temporary = tempfile::Builder::new()
             .prefix(&prefix(self.path))
             .suffix(".tmp")
@@ -182,15 +176,23 @@ impl<'p> Place<'p> {
         self.journal.put_away();
     }
 
-    fn kept_in(&mut self, error: &io::Error) -> io::Error {
-        self.put_away();
+    /// An error that came when a text of this edit stood in the file already.
+    pub(super) fn midway(&self, error: io::Error) -> io::Error {
+        if self.first.is_none() {
+            return error;
+        }
         let kept = self.journal.kept_paths();
-        let named = if kept.is_empty() {
-            error.to_string()
+        let what = if kept.is_empty() {
+            "this edit is in the file all the same".to_owned()
         } else {
-            format!("{error}; somebody's newest text is kept in {}", kept.join(", "))
+            let kept = kept.join(", ");
+            format!(
+                "somebody saved the file at the same moment, and this edit may be in it already; what they saved is kept in \
+                 {kept}, and yoi brings both together as soon as it can"
+            )
         };
-        io::Error::new(error.kind(), named)
+        // Of another kind: of these it is said that nothing was changed.
+        io::Error::other(format!("{error}; {what}"))
     }
 }
 
@@ -202,26 +204,4 @@ fn prefix(path: &Path) -> OsString {
     prefix.extend_from_slice(&name[..name.len().min(room)]);
     prefix.extend_from_slice(b".yoi-");
     OsString::from_vec(prefix)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Where the file system has no exchange.
-    #[test]
-    fn without_an_exchange_only_the_expected_text_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("t.md");
-        fs::write(&file, "theirs").unwrap();
-        let mut journal = Journal::passing(&file);
-        let mut place = Place::new(&file, folder.path(), false, &mut journal);
-        let mut rename = |expected: &[u8]| {
-            let temporary = place.write(b"ours", &fs::metadata(&file).unwrap()).unwrap();
-            (place.rename(temporary, expected).unwrap(), fs::read(&file).unwrap())
-        };
-        assert_eq!(rename(b"read before"), (CameOut::NotPut(b"theirs".into()), b"theirs".into()));
-        assert_eq!(rename(b"theirs"), (CameOut::Expected, b"ours".into()));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
 }

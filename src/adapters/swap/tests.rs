@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::io::Errno;
+
 use super::super::fault::hook;
 use super::*;
 use crate::domain::edit::Change;
@@ -275,6 +277,92 @@ fn a_file_removed_in_between_stays_removed() {
     assert!(matches!(result, Err(SwapError::Absent)));
     assert_eq!(bench.names(), Vec::<String>::new());
     assert!(matches!(bench.set_state_while(&[]), Err(SwapError::Absent)));
+}
+
+/// What comes out of the first exchange was saved in the last moment; and before the second one an editor that keeps a
+/// backup has moved our text away, and writes it anew with a line of its own.
+#[test]
+fn a_file_that_is_not_there_for_a_moment_is_waited_for() {
+    let bench = Bench::new(&ticket("ready", "0\n"));
+    let (file, new, backup) =
+        (bench.file.clone(), bench.folder.path().join("editor"), bench.folder.path().join("t.md~"));
+    let mut nth = 0;
+    let (writing, written) = std::sync::mpsc::channel();
+    hook::set("before-exchange", move || {
+        nth += 1;
+        if nth == 1 {
+            fs::write(&new, ticket("ready", "0\n1\n")).unwrap();
+            fs::rename(&new, &file).unwrap();
+        } else if nth == 2 {
+            fs::rename(&file, &backup).unwrap();
+            let (file, backup) = (file.clone(), backup.clone());
+            let writes = move || {
+                std::thread::sleep(Duration::from_millis(30));
+                fs::write(&file, fs::read_to_string(&backup).unwrap() + "2\n").unwrap();
+                fs::remove_file(&backup).unwrap();
+            };
+            writing.send(std::thread::spawn(writes)).unwrap();
+        }
+    });
+    let (swapped, found) =
+        edit_alone(&bench.file, &mut |_| Ok::<_, Infallible>(vec![Change::text("state", "queued")])).unwrap();
+    written.recv().unwrap().join().unwrap();
+    assert_eq!(bench.text(), ticket("queued", "0\n2\n"));
+    assert_eq!(String::from_utf8(swapped.after).unwrap(), bench.text());
+    let [Found::Conflict { kept, .. }] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(fs::read_to_string(kept).unwrap(), ticket("ready", "0\n1\n"));
+}
+
+/// The ways of file systems without an exchange, with hard links and without.
+#[test]
+fn without_an_exchange_only_the_expected_text_is_replaced() {
+    for links in [true, false] {
+        hook::allow();
+        hook::set("nowhere", || {});
+        hook::refuse("exchange", Errno::INVAL);
+        if !links {
+            hook::refuse("link", Errno::PERM);
+        }
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        bench.set_state_while(&[]).unwrap();
+        assert_eq!((bench.text(), bench.names()), (ticket("queued", "0\n"), vec!["t.md".to_owned()]));
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        bench.set_state_while(&[&ticket("ready", "1\n")]).unwrap();
+        assert_eq!((bench.text(), bench.names()), (ticket("queued", "1\n"), vec!["t.md".to_owned()]));
+        for in_place in [false, true] {
+            let bench = Bench::new(&ticket("ready", "0\n"));
+            let texts = [ticket("ready", "0\n1\n"), ticket("ready", "0\n1\n2\n")];
+            let (_, found) = bench.set_state_and("before-exchange", in_place, &[&texts[0], &texts[1]]).unwrap();
+            assert_eq!((bench.text(), found), (ticket("queued", "0\n1\n2\n"), vec![]));
+            assert_eq!(bench.names(), ["t.md"]);
+            let (_, found) = bench.set_state_and("after-exchange", in_place, &[&ticket("ready", "old\n")]).unwrap();
+            assert_eq!((bench.text(), found), (ticket("queued", "0\n1\n2\n"), vec![]), "nothing was to be changed");
+        }
+    }
+}
+
+/// Who writes into the file between the comparison and the rename has written into what the second name names.
+#[test]
+fn without_an_exchange_what_is_written_in_the_last_moment_is_found_by_the_second_name() {
+    hook::refuse("exchange", Errno::INVAL);
+    let bench = Bench::new(&ticket("ready", "0\n"));
+    let (swapped, found) = bench.set_state_and("before-rename", true, &[&ticket("ready", "0\n1\n")]).unwrap();
+    assert_eq!((bench.text(), found), (ticket("queued", "0\n1\n"), vec![]));
+    assert_eq!(String::from_utf8(swapped.after).unwrap(), bench.text());
+    assert_eq!(bench.names(), ["t.md"]);
+    assert_eq!(fs::metadata(&bench.file).unwrap().nlink(), 1);
+}
+
+#[test]
+fn an_exchange_that_fails_for_any_other_reason_is_no_reason_to_rename() {
+    for errno in [Errno::IO, Errno::PERM, Errno::XDEV, Errno::NOSPC] {
+        hook::allow();
+        hook::refuse("exchange", errno);
+        let bench = Bench::new(&ticket("ready", "0\n"));
+        let Err(SwapError::Io(error)) = bench.set_state_while(&[]) else { panic!("{errno}") };
+        assert_eq!(error.raw_os_error(), Some(errno.raw_os_error()));
+        assert_eq!((bench.text(), bench.names()), (ticket("ready", "0\n"), vec!["t.md".to_owned()]));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_yaml::Value;
 
-use super::super::kept::{Found, Journal, Looking};
+use super::super::kept::{Found, Journal, Known, Looking};
 use super::super::swap::{self, SwapError};
 use super::{Noticed, TicketFolder};
 use crate::domain::edit::Change;
@@ -29,6 +29,35 @@ enum Stop {
 }
 
 type Decide<'d> = &'d mut dyn FnMut(&Ticket) -> Result<Vec<Change>, Refusal>;
+
+/// The files of which something is remembered, as a review begins.
+struct Remembered {
+    known: Known,
+    /// The ticket folder, symlinks resolved.
+    folder: PathBuf,
+}
+
+impl Remembered {
+    fn of(tickets: &TicketFolder) -> Self {
+        let folder = tickets.workspace.join(&tickets.folder);
+        Self { known: tickets.kept.known(), folder: folder.canonicalize().unwrap_or(folder) }
+    }
+
+    /// The ticket's file, symlinks resolved, if something is remembered of it. Of thousands of files hardly any is: they
+    /// are told apart by their names. Below the ticket folder nothing but a ticket's file itself may be a link.
+    fn file(&self, tickets: &TicketFolder, path: &Path) -> Option<PathBuf> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let full = tickets.workspace.join(path);
+        let plain = path.strip_prefix(&tickets.folder).map_or_else(|_| full.clone(), |below| self.folder.join(below));
+        if full.is_symlink() || !plain.starts_with(&self.folder) {
+            let real = full.canonicalize().unwrap_or(full);
+            return self.known.has(&real).then_some(real);
+        }
+        self.known.has(&plain).then_some(plain)
+    }
+}
 
 impl TicketFolder {
     pub(super) fn edit_as(&self, path: &Path, own: bool, decide: Decide<'_>) -> Result<(Ticket, Ticket), EditError> {
@@ -112,27 +141,24 @@ impl TicketFolder {
             }
         };
         let surplus = if which == Reviewing::Own { self.kept.surplus() } else { None };
+        let known = Remembered::of(self);
         for path in paths {
-            let again_in = self.review_one(&path, &looking);
+            let again_in = self.review_one(&path, &looking, &known);
             review.again_in = [review.again_in, again_in].into_iter().flatten().min();
         }
         // Where no daemon runs, nobody else keeps it within bounds.
         if surplus.is_some() {
             let looking = Looking::new(now).sparing(surplus);
             for file in self.kept.files(false) {
-                self.review_one(&self.relative(&file), &looking);
+                self.review_one(&self.relative(&file), &looking, &known);
             }
         }
         review.findings = self.noticed(|noticed| std::mem::take(&mut noticed.findings));
         review
     }
 
-    fn review_one(&self, path: &Path, looking: &Looking) -> Option<Duration> {
-        let full = self.workspace.join(path);
-        let real = full.canonicalize().unwrap_or(full);
-        if !self.kept.knows(&real) {
-            return None;
-        }
+    fn review_one(&self, path: &Path, looking: &Looking, known: &Remembered) -> Option<Duration> {
+        let real = known.file(self, path)?;
         let Ok(_lock) = self.locks.lock(&self.id(path)) else { return Some(HELD) };
         match self.kept.journal(&real) {
             Ok(mut journal) => self.look(&mut journal, path, looking),

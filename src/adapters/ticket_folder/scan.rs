@@ -48,6 +48,7 @@ impl TicketFolder {
     pub(super) fn read_all(&self) -> io::Result<Vec<(PathBuf, Entry)>> {
         let Listing { mut files, failed, leftovers, .. } = self.walk()?;
         self.left_over(leftovers);
+        self.plain.forget_all();
         // As bytes: comparing paths part by part is slow.
         files.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         let workspace = File::open(&self.workspace)?;

@@ -239,6 +239,41 @@ fn a_ticket_is_created_once_and_whole() {
 }
 
 #[test]
+fn a_new_ticket_is_not_there_before_it_is_whole_and_never_replaces_another() {
+    let bench = Bench::new(&[]);
+    let path = bench.root.join("tickets/new.md");
+    let (there, other) = (path.clone(), path.clone());
+    fault::hook::set("before-new", move || assert!(!there.exists()));
+    bench.tickets.create(&"new".into(), T).unwrap();
+    fs::remove_file(&path).unwrap();
+    fault::hook::set("before-new", move || fs::write(&other, "theirs").unwrap());
+    assert_eq!(bench.tickets.create(&"new".into(), T).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(bench.text("tickets/new.md"), "theirs");
+}
+
+/// Among many files that changed, by whatever name.
+#[test]
+fn what_is_remembered_is_found_among_many_paths() {
+    let bench = Bench::new(&[("tickets/a.md", T), ("elsewhere/b.md", T), ("tickets/c/item.md", T)]);
+    symlink("../elsewhere/b.md", bench.root.join("tickets/link.md")).unwrap();
+    let edited = ["tickets/a.md", "tickets/link.md", "tickets/c/item.md"];
+    let mut paths: Vec<PathBuf> = (0..100).map(|n| format!("tickets/{n}.md").into()).collect();
+    assert!(bench.tickets.review(Reviewing::Paths(&paths)).findings.is_empty());
+    for path in edited {
+        bench.set_state(path, "queued").unwrap();
+        bench.write(path, &T.replace("Body", "Old"));
+        paths.push(path.into());
+    }
+    let found = bench.tickets.review(Reviewing::Paths(&paths)).findings;
+    let of = |finding: &Finding| match finding {
+        Finding::SavedOver { ticket, keys, .. } => format!("{ticket}: {}", keys.join(",")),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(found.iter().map(of).collect::<Vec<_>>(), ["a: state", "link: state", "c: state"]);
+    assert!(bench.tickets.review(Reviewing::Paths(&paths[..100])).findings.is_empty());
+}
+
+#[test]
 fn notes_are_appended_to_the_thread_beside_the_ticket() {
     let bench =
         Bench::new(&[("tickets/a.md", T), ("tickets/c/item.md", T), ("tickets/b.thread.md", "mine, no newline")]);

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::super::files;
+use super::super::{fault, files};
 use crate::config;
 
 /// What must not be tracked of `.yoi/`: state without git, and worktrees.
@@ -95,6 +95,7 @@ fn write_new(folder: &Path, file: &Path, text: &str) -> Result<(), CreateError> 
     let mut temporary = builder.tempfile_in(folder).map_err(io)?;
     temporary.write_all(text.as_bytes()).map_err(io)?;
     temporary.as_file().sync_all().map_err(io)?;
+    fault::delay("before-new");
     match temporary.persist_noclobber(file) {
         Ok(_) => Ok(()),
         Err(lost) if lost.error.kind() == io::ErrorKind::AlreadyExists => {

@@ -59,3 +59,15 @@ fn a_socket_path_that_would_be_too_long_lies_in_the_runtime_folder() {
     fs::set_permissions(runtime.join("yoi"), fs::Permissions::from_mode(0o700)).unwrap();
     assert!(workspace.socket_path(&stranger).unwrap_err().to_string().contains("alone"), "somebody else's");
 }
+
+#[test]
+fn a_configuration_that_came_in_the_last_moment_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let file = root.join(crate::config::FILE);
+    let other = file.clone();
+    crate::adapters::fault::hook::set("before-new", move || fs::write(&other, "theirs").unwrap());
+    let made = create(&root, Path::new("tickets"), "ours");
+    assert!(matches!(made, Err(CreateError::ConfigExists(_))), "{made:?}");
+    assert_eq!(fs::read_to_string(file).unwrap(), "theirs");
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use chrono::TimeDelta;
@@ -34,6 +34,12 @@ pub(super) struct World {
     probes: AtomicUsize,
     /// Runs that were ended.
     pub(super) ended: AtomicUsize,
+    /// How many hold the accept lock.
+    accepting: AtomicUsize,
+    /// Somebody else holds it.
+    pub(super) accept_lock_is_held: AtomicBool,
+    /// For each edit, whether the accept lock was held.
+    pub(super) edited_accepting: Mutex<Vec<bool>>,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
     /// What is written as settings now.
@@ -62,6 +68,9 @@ impl Bench {
             scans: AtomicUsize::new(0),
             probes: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
+            accepting: AtomicUsize::new(0),
+            accept_lock_is_held: AtomicBool::new(false),
+            edited_accepting: Mutex::default(),
             notes_fail: Mutex::new(false),
             settings: Mutex::new(Err(Vec::new())),
         });
@@ -174,6 +183,7 @@ impl Tickets for Fake {
     ) -> Result<(Ticket, Ticket), EditError> {
         let Entry::Ticket(before) = self.read(path) else { return Err(EditError::Absent(path.to_owned())) };
         let changes = decide(&before).map_err(EditError::Refused)?;
+        self.0.edited_accepting.lock().unwrap().push(self.0.accepting.load(Ordering::Relaxed) > 0);
         let state = changes.iter().find_map(|change| match change {
             Change::Set(key, value) if key == "state" => value.as_str()?.parse().ok(),
             _ => None,
@@ -255,10 +265,6 @@ impl Runs for Fake {
     }
 }
 
-struct Nothing;
-
-impl Held for Nothing {}
-
 impl StateFolder for Fake {
     fn pods(&self) -> io::Result<Vec<Pod>> {
         Ok(Vec::new())
@@ -293,6 +299,20 @@ impl StateFolder for Fake {
     }
 
     fn accept_lock(&self) -> io::Result<Box<dyn Held>> {
-        Ok(Box::new(Nothing))
+        if self.0.accept_lock_is_held.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.0.accepting.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Accepting(Arc::clone(&self.0))))
+    }
+}
+
+struct Accepting(Arc<World>);
+
+impl Held for Accepting {}
+
+impl Drop for Accepting {
+    fn drop(&mut self) {
+        self.0.accepting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -126,7 +126,8 @@ impl Engine {
     pub(super) fn session_reported(&mut self, report: SessionReport, contact: Contact, now: Timestamp) {
         match self.admit(&report) {
             Admission::Known => self.known_by(report.process),
-            Admission::New if contact == Contact::Ended => return,
+            // An end, or a mere sign of life, makes nobody the Orchestrator: it may be of something beside the session.
+            Admission::New if matches!(contact, Contact::Ended | Contact::Active { own: false }) => return,
             Admission::New => self.register(report, &contact, now),
             Admission::Refused(refusal) => return self.second_refused(&report, &refusal, now),
             Admission::Elsewhere(refusal) => return self.ignored(&refusal, now),
@@ -148,9 +149,12 @@ impl Engine {
         }
     }
 
-    /// Said once of each: its hooks say nothing to anybody.
+    /// Said once of each: its hooks say nothing to anybody. What the Orchestrator started itself, a worker that was
+    /// handed down its environment, is no rival.
     fn second_refused(&mut self, report: &SessionReport, refusal: &Refusal, now: Timestamp) {
-        if self.session.is_some() && self.refused.as_ref() != Some(&report.id) {
+        let Some(live) = &self.session else { return };
+        let is_its_own = live.process.as_ref().is_some_and(|process| report.above.contains(process));
+        if !is_its_own && self.refused.as_ref() != Some(&report.id) {
             self.refused = Some(report.id.clone());
             let what = format!("session `{}` was refused as the Orchestrator: {}", report.id, refusal.message);
             self.record(RecordKind::Inbox, None, json!({"what": what}), now);

@@ -15,7 +15,7 @@ use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
 use crate::domain::rate_limit::RateLimit;
-use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{Digest, State, Ticket, TicketId, Timestamp};
 
 /// Who made a change, as far as yoi can tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,10 @@ pub struct Start {
     pub policy: Policy,
     /// Whether the Orchestrator can be reached.
     pub reach: Reach,
-    /// The id of the session that begins (ignored where a running turn is adopted).
+    /// What stands for the way to it, as `Reload::whom`.
+    pub whom: Option<Digest>,
+    /// The id of the session that begins; where a running turn is adopted that one goes on, unless it is another
+    /// Orchestrator's.
     pub session: String,
     /// Every ticket file.
     pub files: Vec<(PathBuf, Entry)>,
@@ -136,6 +139,8 @@ pub struct Reload {
     pub policy: Policy,
     /// Whether the Orchestrator can be reached from now on.
     pub reach: Reach,
+    /// What stands for the way to it: another command is another Orchestrator. None where none can be reached.
+    pub whom: Option<Digest>,
     /// The id of a new session, where another one is to begin: the way to the Orchestrator is another.
     pub session: Option<String>,
     /// The keys that changed.

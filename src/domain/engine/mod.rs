@@ -45,7 +45,7 @@ use super::facts::Facts;
 use super::gates::Ground;
 use super::ledger::Ledger;
 use super::policy::Policy;
-use super::ticket::{TicketId, Timestamp};
+use super::ticket::{Digest, TicketId, Timestamp};
 use super::workset::WorkSet;
 use boundaries::Boundaries;
 use changes::Known;
@@ -61,6 +61,8 @@ use timers::{Sign, Timers};
 pub struct Engine {
     policy: Policy,
     reach: Reach,
+    /// What stands for the way to it.
+    whom: Option<Digest>,
     backlog: Backlog,
     facts: Facts,
     work_set: WorkSet,
@@ -123,6 +125,7 @@ impl Engine {
         Self {
             policy: Policy::default(),
             reach: Reach::No("the daemon has not started yet".into()),
+            whom: None,
             backlog: Backlog::default(),
             facts: Facts::default(),
             work_set: WorkSet::new(""),

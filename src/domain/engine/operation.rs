@@ -37,6 +37,7 @@ impl Engine {
             self.leave(&TurnOutcome::Interrupted, now);
         }
         self.reach = reload.reach;
+        self.whom = reload.whom;
         self.gates.judge_all();
         self.probe_wanted();
         match (reload.session, &self.orchestrator) {
@@ -52,6 +53,7 @@ impl Engine {
         self.fresh_session(if self.reach == Reach::Session { String::new() } else { session });
         self.orchestrator = Orchestrator::Idle { since: now };
         self.ledger.another_orchestrator(now);
+        self.ledger.belongs_to(self.whom);
         self.save_ledger();
         if self.reach == Reach::Exec {
             self.reach_boundary(Boundary::OrchestratorSpawn);

@@ -20,6 +20,7 @@ impl Engine {
     pub(super) fn start(&mut self, start: Start, now: Timestamp) {
         self.policy = start.policy;
         self.reach = start.reach;
+        self.whom = start.whom;
         self.editor_name = start.editor_name;
         self.ledger.saved = start.ledger;
         // A clock set back between two daemons must not make any wait longer either.
@@ -35,7 +36,7 @@ impl Engine {
             self.facts.pods.insert(pod.id.clone(), pod);
         }
         let session = if self.reach == Reach::Session { String::new() } else { start.session };
-        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(session, |turn| turn.session.clone()));
+        self.work_set = WorkSet::new(start.adopted.as_ref().map_or(session.clone(), |turn| turn.session.clone()));
         let adopted = start.adopted.is_some();
         if let Some(turn) = start.adopted {
             // The session goes on, and with it the numbers of its kicks: each names a log, a file and events.
@@ -50,6 +51,7 @@ impl Engine {
         for turn in start.ended_turns {
             self.former_turn_ended(&turn, now);
         }
+        self.know_whose_turns(adopted.then_some(session), now);
         for pod in start.ended_pods {
             let id = pod.id.clone();
             self.facts.pods.insert(id.clone(), pod);
@@ -62,6 +64,23 @@ impl Engine {
             (Reach::Exec, false) => self.reach_boundary(Boundary::OrchestratorSpawn),
             // Whoever registers is a boundary of its own.
             (Reach::No(_) | Reach::Session, _) => {}
+        }
+    }
+
+    /// Another command since the last daemon is another Orchestrator, as it is under a running one: the former one's
+    /// failures are not its own. A turn of the former one that still runs is judged as that one's, and the new session
+    /// begins with its end.
+    fn know_whose_turns(&mut self, next: Option<String>, now: Timestamp) {
+        let before = self.ledger.saved.of;
+        if next.is_some() && before.is_some() && self.whom.is_some() && before != self.whom {
+            self.next_session = next;
+            return;
+        }
+        if self.ledger.belongs_to(self.whom) {
+            self.ledger.another_orchestrator(now);
+        }
+        if self.ledger.saved.of != before {
+            self.save_ledger();
         }
     }
 

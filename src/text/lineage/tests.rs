@@ -71,6 +71,32 @@ fn acknowledged_changes_are_lost_where_their_keys_are_back_and_nothing_later_sta
     check(&["+k=b", "l=1"], "k: a\nmore: 1\n", "k,l@0");
 }
 
+/// Two edits; then the first is made again, with the second, on what somebody wrote slowly into the text it displaced.
+#[test]
+fn what_was_made_again_later_says_nothing_of_what_its_reader_has_seen() {
+    let (mut made, current) = edited(&text("k: a\n"), &["k=b", "l=1"]);
+    let slow = text("k: a\n").replace("body", "slow");
+    let Later::Merge(merged, edits) = judge(&made, "0", slow.as_bytes(), &current) else { panic!() };
+    let digests = (Digest::of(slow.as_bytes()), Digest::of(&current), Digest::of(&merged));
+    let (base, expected, placed) = digests;
+    made.push(Made {
+        name: "2".into(),
+        at: at(2),
+        follows: Some("0".into()),
+        base,
+        expected,
+        placed,
+        edits,
+        ..made[1].clone()
+    });
+    let lost =
+        |now: &str| saved_over(&made, text(now).as_bytes()).map(|lost| lost.keys.into_iter().collect::<Vec<_>>());
+    // Read before the first edit, between the two, after both.
+    assert_eq!(lost("k: a\nmore: 1\n"), Some(vec!["k".into(), "l".into()]));
+    assert_eq!(lost("k: b\nmore: 1\n"), Some(vec!["l".into()]));
+    assert_eq!(lost("k: b\nl: '1'\nmore: 1\n"), None);
+}
+
 #[test]
 fn a_text_of_our_own_and_one_that_cannot_be_read_have_lost_nothing() {
     let (made, placed) = edited(&text("k: a\n"), &["k=b", "k=a", "k=c"]);

@@ -244,6 +244,24 @@ fn the_oracle_refuses_what_was_not_intended() {
         let error = judged(&frame(after)).unwrap_err();
         assert!(error.contains(why), "{after:?}: {error}");
     }
+    // Whole, and as intended, but with a key that is written as an alias.
+    let before = frame("a: state\nstate: ready\n");
+    let read = Read::of(editable(&before).unwrap(), &before);
+    let edit = Edit::new(&read.document, &change).unwrap();
+    let intended = intent::intended(&read.document, &change).unwrap().unwrap();
+    let error = oracle::judge(&read, &edit, &frame("a: &k state\n*k : queued\n"), &intended).map(|_| ()).unwrap_err();
+    assert!(error.contains("could not edit the file any more"), "{error}");
+}
+
+#[test]
+fn the_oracle_refuses_what_moves_the_body() {
+    let frame = |yaml: &str| format!("---\n{yaml}---\nbody\n").into_bytes();
+    let before = frame("a: 1\nstate: ready\nb: 2\n");
+    let read = Read::of(editable(&before).unwrap(), &before);
+    let change = set("state", "queued");
+    let edit = Edit::new(&read.document, &change).unwrap();
+    let intended = intent::intended(&read.document, &change).unwrap().unwrap();
+    let judged = |after: &[u8]| oracle::judge(&read, &edit, after, &intended).map(|_| ());
     let moved = judged(b"---\na: 1\nstate: queued\nb: 2\n---\nbody \n").unwrap_err();
     assert!(moved.contains("the body would move"), "{moved}");
     let lost = judged(b"a: 1\nstate: queued\nb: 2\n---\nbody\n").unwrap_err();

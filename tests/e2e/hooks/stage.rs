@@ -24,6 +24,8 @@ pub struct Agent<'a> {
     stage: &'a Stage,
     process: RefCell<Child>,
     session: RefCell<String>,
+    /// Whose hooks it calls.
+    name: &'static str,
     /// `YOI_ROLE`.
     role: Option<&'static str>,
 }
@@ -31,17 +33,22 @@ pub struct Agent<'a> {
 impl<'a> Agent<'a> {
     /// One that was started as the Orchestrator.
     pub fn new(stage: &'a Stage, session: &str) -> Self {
-        Self::with(stage, session, Some("orchestrator"))
+        Self::of("claude-code", stage, session)
+    }
+
+    /// Another program that was.
+    pub fn of(name: &'static str, stage: &'a Stage, session: &str) -> Self {
+        Self::with(name, stage, session, Some("orchestrator"))
     }
 
     /// One that nobody said is the Orchestrator.
     pub fn stranger(stage: &'a Stage, session: &str) -> Self {
-        Self::with(stage, session, None)
+        Self::with("claude-code", stage, session, None)
     }
 
-    fn with(stage: &'a Stage, session: &str, role: Option<&'static str>) -> Self {
+    fn with(name: &'static str, stage: &'a Stage, session: &str, role: Option<&'static str>) -> Self {
         let process = stage.bench.program("sleep", "work").arg("600").spawn().unwrap();
-        Self { stage, process: RefCell::new(process), session: RefCell::new(session.into()), role }
+        Self { stage, process: RefCell::new(process), session: RefCell::new(session.into()), name, role }
     }
 
     /// Its process.
@@ -71,14 +78,17 @@ impl<'a> Agent<'a> {
         hand_in(command, input)
     }
 
-    /// Calls its hook with the common fields and these.
+    /// Calls its hook with the fields that all have and these.
     pub fn hook(&self, fields: &Value) -> Answer {
-        let mut input = json!({"session_id": *self.session.borrow(), "transcript_path": "/home/a/t.jsonl",
-            "cwd": self.stage.bench.path("work"), "permission_mode": "default"});
+        let mut input = json!({"cwd": self.stage.bench.path("work")});
+        if fields.get("hook_event_name").is_some() {
+            input["session_id"] = json!(*self.session.borrow());
+            input["transcript_path"] = json!("/home/a/t.jsonl");
+        }
         for (key, value) in fields.as_object().unwrap() {
             input[key] = value.clone();
         }
-        let answer = self.raw("claude-code", input.to_string().as_bytes());
+        let answer = self.raw(self.name, input.to_string().as_bytes());
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "a hook never breaks a turn: {fields} {answer}");
         answer
     }

@@ -39,6 +39,24 @@ fn an_idle_session_is_woken_in_order_and_its_prompt_takes_the_list() {
     assert!(event["data"]["failed"].is_null(), "{event}");
 }
 
+/// Whoever attaches an agent first sees that nothing wakes it, and trusts then.
+#[test]
+fn what_is_trusted_while_the_daemon_runs_wakes_at_once() {
+    let stage = with_wake("echo \"$1\" >>../woken\n");
+    stage.ticket("a", "ready", "");
+    stage.start();
+    let agent = Agent::new(&stage, "s");
+    agent.start("startup");
+    stage.done("move a queued");
+    stage.event(0, "the pending kick", |event| event["kind"] == "KICK_PENDING");
+    let pending = stage.json("status")["pending"].to_string();
+    assert!(pending.contains("no [orchestrator] wake is in effect"), "{pending}");
+    stage.done("trust");
+    let woken = stage.bench.path("woken");
+    until("the wake", BOUND, || (lines(&woken) == 2).then_some(()), || stage.story());
+    assert_eq!((agent.prompt(), stage.session()), ("context a".into(), "s".into()));
+}
+
 #[test]
 fn a_wake_that_fails_is_a_failed_delivery_with_its_reason() {
     let stage = with_wake("echo 'no such pane' >&2; exit 3\n");

@@ -17,7 +17,7 @@ use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
 use crate::domain::sample::{at, sealed};
-use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::domain::ticket::{Digest, State, Ticket, TicketId, Timestamp};
 
 /// What the Orchestrator does with a kick: it acts at once, and its turn ends so much later.
 pub(super) type Script = fn(&mut Host, &Kick) -> (TimeDelta, TurnOutcome);
@@ -34,6 +34,8 @@ pub(super) struct Host {
     pub(super) files: BTreeMap<PathBuf, Entry>,
     pub(super) policy: Policy,
     pub(super) dirty: Dirty,
+    /// What stands for the Orchestrator's command.
+    pub(super) whom: Option<Digest>,
     pub(super) script: Option<Script>,
     pub(super) turn: Option<Kick>,
     /// What a session's start was answered with, until its next turn.
@@ -89,6 +91,7 @@ impl Host {
             files: files.collect(),
             policy,
             dirty: Dirty::Clean,
+            whom: None,
             script: None,
             turn: None,
             shown: None,
@@ -134,6 +137,7 @@ impl Host {
         let start = Start {
             policy: self.policy.clone(),
             reach,
+            whom: self.whom,
             session: format!("s{}", self.count),
             files: self.files.clone().into_iter().collect(),
             recorded: recorded_at.map(|_| self.seen.clone()),

@@ -19,7 +19,7 @@ fn resume(host: &mut Host) {
 fn reload(host: &mut Host, reach: Reach, session: Option<&str>, change: impl FnOnce(&mut Policy)) {
     change(&mut host.policy);
     let (policy, session) = (host.policy.clone(), session.map(str::to_owned));
-    host.tell(Event::Reloaded(Box::new(Reload { policy, reach, session, changed: vec!["a.key".into()] })));
+    host.tell(Event::Reloaded(Box::new(Reload { policy, reach, whom: None, session, changed: vec!["a.key".into()] })));
 }
 
 #[test]

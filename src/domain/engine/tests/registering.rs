@@ -67,11 +67,27 @@ fn a_report_counts_that_comes_from_below_the_sessions_process_under_its_own_name
     assert_eq!(host.engine.admit(&nobody_said_so), Admission::Known);
     // An agent that the Orchestrator itself started has a session of its own.
     assert!(matches!(host.engine.admit(&below("t")), Admission::Refused(_)));
+    assert_eq!((says(&mut host, below("t"), START), host.count(RecordKind::Inbox)), (String::new(), 0), "no rival");
     let of_it = SessionReport { registers: Registers::Never, ..below("t") };
     assert_eq!(host.engine.admit(&of_it), Admission::Stranger);
     says(&mut host, below("s"), PROMPT);
     host.tell(super::super::Event::SessionProcessEnded(process(7)));
     assert_eq!(live(&host), Some(("s", Way::Attached)), "it lives in its own process");
+}
+
+/// Codex has a thread of its own think of a title, and tells of its end like of any other's.
+#[test]
+fn a_mere_sign_of_life_registers_nobody() {
+    let mut host = host(Policy::default(), [queued("a")]);
+    let beside = || Contact::Active { own: false };
+    says(&mut host, report("title", 1), beside());
+    assert_eq!(live(&host), None);
+    contact(&mut host, START);
+    says(&mut host, report("title", 1), beside());
+    assert_eq!(live(&host), Some(("s", Way::Attached)));
+    // A turn of its own is another conversation.
+    says(&mut host, report("next", 1), TOOL);
+    assert_eq!(live(&host), Some(("next", Way::Attached)));
 }
 
 #[test]

@@ -417,7 +417,13 @@ fn a_person_begins_the_session_anew() {
 #[test]
 fn other_settings_let_the_session_go_or_ask_for_one() {
     let reload = |reach, policy| {
-        Event::Reloaded(Box::new(super::super::Reload { policy, reach, session: Some("cmd".into()), changed: vec![] }))
+        Event::Reloaded(Box::new(super::super::Reload {
+            policy,
+            reach,
+            whom: None,
+            session: Some("cmd".into()),
+            changed: vec![],
+        }))
     };
     let mut host = host(Policy::default(), [queued("a")]);
     contact(&mut host, START);

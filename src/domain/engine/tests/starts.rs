@@ -16,7 +16,7 @@ use crate::domain::ledger::SavedLedger;
 use crate::domain::policy::Policy;
 use crate::domain::rate_limit::RateLimit;
 use crate::domain::sample::{accepted, at, id, pod, queued, sealed, ticket, with};
-use crate::domain::ticket::{State, Ticket};
+use crate::domain::ticket::{Digest, State, Ticket};
 
 fn stamped(name: &str, seconds: Option<i64>) -> Ticket {
     with(queued(name), |t| t.stamps.queued_at = seconds.map(at))
@@ -113,11 +113,68 @@ fn waits_and_counts_go_on_over_a_restart() {
     assert_eq!(host.decisions(0).last().map(String::as_str), Some("backing_off"), "three failures are still three");
 }
 
+const ONE: Option<Digest> = Some(Digest(1));
+const OTHER: Option<Digest> = Some(Digest(2));
+
+#[test]
+fn another_command_since_the_last_daemon_is_not_blamed_for_the_former_one() {
+    let mut host = Host::new(Policy::default(), [queued("a")]);
+    for _ in 0..3 {
+        host.boundary(Boundary::UserKick);
+        host.run(1);
+        host.finish_turn(TurnOutcome::Failed("exit 127".into()));
+    }
+    // A former version of yoi did not say whose they are.
+    let mut restart = |whom| {
+        host.whom = whom;
+        host.restart_at(Reach::Exec, host.now);
+        (host.saved.failures, host.saved.of)
+    };
+    assert_eq!(restart(ONE), (3, ONE));
+    assert_eq!(restart(ONE), (3, ONE));
+    assert_eq!(restart(None), (3, ONE), "nobody else took its place");
+    assert_eq!(restart(OTHER), (0, OTHER));
+    assert_eq!((host.saved.backing_off_until, host.saved.anew_at), (None, Some(host.now)));
+    // Its own count.
+    host.finish_turn(TurnOutcome::Failed("exit 1".into()));
+    host.restart_at(Reach::Exec, host.now);
+    assert_eq!(host.saved.failures, 1);
+}
+
+#[test]
+fn turns_of_the_former_command_are_judged_as_that_ones() {
+    let start = |adopted, ended_turns| {
+        let ledger = SavedLedger { of: ONE, failures: 2, ..SavedLedger::default() };
+        let mut engine = Engine::new(at(0));
+        let start = Start { ledger, whom: OTHER, ended_turns, ..start_with(adopted) };
+        let effects = engine.step(Event::Started(Box::new(start)), at(0));
+        (engine, effects)
+    };
+    let saved = |effects: Vec<Effect>| {
+        let saved =
+            effects.into_iter().filter_map(|e| if let Effect::SaveLedger(saved) = e { Some(saved) } else { None });
+        saved.last().map(|saved| (saved.failures, saved.of))
+    };
+    let failed = || TurnOutcome::Failed("exit 1".into());
+    let kick = KickId("old-7".into());
+    let ended = EndedTurn { kick: kick.clone(), outcome: failed(), jitter: 0, since: at(-60), at: at(-30) };
+    let (engine, effects) = start(None, vec![ended]);
+    assert_eq!(saved(effects), Some((0, OTHER)));
+    assert_eq!(engine.summary(at(0)).standing.failures, 0);
+    // One that still runs: its end is the former one's, and the next session begins with it.
+    let turn = RunningTurn { kick: kick.clone(), session: "old".into(), process: None, since: at(-60) };
+    let (mut engine, effects) = start(Some(turn), Vec::new());
+    assert_eq!((saved(effects), engine.work_set().session.as_str()), (None, "old"));
+    let effects = engine.step(Event::TurnEnded { kick, outcome: failed(), jitter: 0 }, at(9));
+    assert_eq!((saved(effects), engine.work_set().session.as_str()), (Some((0, OTHER)), "new"));
+}
+
 fn start_with(adopted: Option<RunningTurn>) -> Start {
     let it = queued("a");
     Start {
         policy: Policy::default(),
         reach: Reach::Exec,
+        whom: None,
         session: "new".into(),
         files: vec![(it.path.clone(), Entry::Ticket(it))],
         recorded: Some([(id("a"), LastSeen { state: Some(State::Queued), needs_human: false, at: at(-99) })].into()),

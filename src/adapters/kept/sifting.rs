@@ -1,0 +1,73 @@
+//! Keeps a journal short.
+//!
+//! Must not know: what a line says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+
+use super::lines::Line;
+use super::{Entry, Journal, OPEN_FOR};
+use crate::domain::ticket::Timestamp;
+
+/// The journal's lines are sifted when there are more.
+const MANY_LINES: usize = 600;
+/// How many exchanges are remembered of one file at least, if they are not too old.
+const REMEMBERED: usize = 200;
+
+impl Journal {
+    /// Leaves out what is too old to matter, once there is much of it.
+    pub(super) fn sift(&mut self, now: Timestamp) {
+        let Some(place) = self.place.clone() else { return };
+        let old = |entry: &Entry| now - entry.made.at > OPEN_FOR;
+        let some_old = self.entries.iter().any(|entry| old(entry) && self.locate(entry).is_none());
+        if self.lines <= MANY_LINES && !some_old {
+            return;
+        }
+        let surplus = self.entries.len().saturating_sub(REMEMBERED);
+        let texts: BTreeMap<String, bool> =
+            self.entries.iter().map(|e| (e.made.name.clone(), self.locate(e).is_some())).collect();
+        // From the oldest text on everything counts: what came of it is found by what followed.
+        let first_text = self.entries.iter().position(|e| texts[&e.made.name]).unwrap_or(self.entries.len());
+        let mut n = 0;
+        self.entries.retain(|entry| {
+            n += 1;
+            n > first_text || (n > surplus && !old(entry))
+        });
+        if self.entries.is_empty() {
+            let _ = fs::remove_file(place.journal());
+            return;
+        }
+        if let Ok(lines) = self.rewritten() {
+            self.lines = lines;
+        }
+    }
+
+    pub(super) fn rewritten(&self) -> io::Result<usize> {
+        let Some(place) = &self.place else { return Ok(self.lines) };
+        let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(&place.folder)?;
+        let mut lines = 0;
+        let told = self.told();
+        for entry in &self.entries {
+            // Before the requests that came after it: with these it is the past.
+            let is_last = told.as_ref().is_some_and(|(last, _)| *last == entry.made.name);
+            let told = told.clone().filter(|_| is_last).map(|(_, line)| line);
+            for line in Line::of(entry, &self.file)?.into_iter().chain(told) {
+                temporary.write_all(&serde_json::to_vec(&line)?)?;
+                temporary.write_all(b"\n")?;
+                lines += 1;
+            }
+        }
+        temporary.persist(place.journal()).map_err(|failed| failed.error)?;
+        Ok(lines)
+    }
+
+    /// What was reported as saved over, and the last exchange of it.
+    fn told(&self) -> Option<(String, Line)> {
+        let told: Vec<_> = self.entries.iter().map(|entry| &entry.made).filter(|made| made.told).collect();
+        let last = told.last()?;
+        let (at, keys) = self.lost.clone().map_or((last.at, Vec::new()), |(at, keys, _)| (at, keys));
+        let names = told.iter().map(|made| made.name.clone()).collect();
+        Some((last.name.clone(), Line::Told { names, at, keys }))
+    }
+}
