@@ -7,8 +7,9 @@
 //! Must not know: what a notice is for.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -40,7 +41,10 @@ pub(super) struct Armed {
     places: Places,
     /// The ticket folder and every folder below it, whether or not it may be read; and whether there is an `item.md`. As
     /// plain bytes: comparing paths part by part is slow.
-    folders: BTreeMap<OsString, bool>,
+    folders: BTreeMap<Box<OsStr>, bool>,
+    /// Whether the library may set all watches at one go. In a tree of tens of thousands of folders below others that itself
+    /// can fill the queue, so not again once reports were lost.
+    at_one_go: bool,
 }
 
 impl Armed {
@@ -55,7 +59,7 @@ impl Armed {
         let config = Config::default().with_follow_symlinks(false);
         let before = Before::now();
         let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
-        let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new() };
+        let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new(), at_one_go: true };
         let first = armed.places.first_watched();
         armed.watch(&first)?;
         armed.narrowing = before.which_watches(&first);
@@ -83,6 +87,7 @@ impl Armed {
     pub(super) fn rearm(&mut self, pile: Pile, shared: &Arc<Shared>) -> Result<Rearmed, CannotWatch> {
         let was_there = self.complete();
         let lost = pile.lost.is_some();
+        self.at_one_go &= !lost;
         if pile.root && was_there {
             // Watches follow a folder that is moved: what happens in it then would be taken for what is here.
             *self = Self::start(self.places.clone(), shared)?;
@@ -134,11 +139,13 @@ impl Armed {
 
     /// One path below the ticket folder. Returns whether it is or was a folder.
     fn folder(&mut self, path: &Path) -> Result<bool, CannotWatch> {
-        let begins_alike = |folder: &&OsString| folder.as_bytes().starts_with(path.as_os_str().as_bytes());
-        let from = self.folders.range(path.as_os_str().to_owned()..).map(|(folder, _)| folder);
+        let bytes = path.as_os_str().as_bytes();
+        let from = (Bound::Included(path.as_os_str()), Bound::Unbounded);
+        let from = self.folders.range::<OsStr, _>(from).map(|(folder, _)| folder);
         // `a-b` comes between `a` and `a/b`.
-        let below = from.take_while(begins_alike).filter(|folder| Path::new(folder).starts_with(path));
-        let known: Vec<OsString> = below.cloned().collect();
+        let alike = from.take_while(|folder| folder.as_bytes().starts_with(bytes));
+        let below = alike.filter(|folder| Path::new(folder).starts_with(path));
+        let known: Vec<Box<OsStr>> = below.cloned().collect();
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
         for folder in &known {
             self.folders.remove(folder);
@@ -160,7 +167,7 @@ impl Armed {
             // The top may be a symlink to a folder, nothing below may.
             if entry.file_type().is_dir() || entry.depth() == 0 {
                 self.watch(entry.path())?;
-                self.folders.insert(entry.into_path().into(), false);
+                self.folders.insert(entry.into_path().into_os_string().into(), false);
             } else if entry.file_name() == ITEM
                 && let Some(has_item) =
                     entry.path().parent().and_then(|folder| self.folders.get_mut(folder.as_os_str()))
@@ -176,7 +183,8 @@ impl Armed {
     /// all are set; where not, they are set one by one: it gives up at a folder that may not be read.
     fn at_once(&mut self) -> Result<bool, CannotWatch> {
         let top = &self.places.tickets;
-        let Some(narrowing) = self.narrowing.as_ref().filter(|_| suits_the_library(top)) else { return Ok(false) };
+        let suits = self.at_one_go && suits_the_library(top);
+        let Some(narrowing) = self.narrowing.as_ref().filter(|_| suits) else { return Ok(false) };
         match narrowing.meanwhile(top, || self.watcher.watch(top, RecursiveMode::Recursive)) {
             Some(Err(error)) if matches!(error.kind, ErrorKind::MaxFilesWatch) => Err(cannot(&error)),
             set => Ok(set.is_some_and(|set| set.is_ok())),
@@ -198,7 +206,7 @@ impl Armed {
                 }
                 has_item |= !is_folder && name == ITEM;
             }
-            self.folders.insert(folder.into(), has_item);
+            self.folders.insert(folder.into_os_string().into(), has_item);
         }
     }
 
