@@ -100,18 +100,17 @@ impl TicketFolder {
 
     /// The id of a file in the folder; an `item.md` in the folder itself is no folder's.
     fn id(&self, path: &Path) -> TicketId {
-        if path.parent() != Some(&self.folder) {
+        // Mostly it is the same to the byte, and compared so at a stroke.
+        let is_top = |parent: &Path| parent.as_os_str() == self.folder.as_os_str() || parent == self.folder;
+        if !path.parent().is_some_and(is_top) {
             return id_of(path);
         }
         TicketId::new(path.file_stem().unwrap_or_default().to_string_lossy())
     }
 
-    fn read_at(&self, full: &Path, path: &Path) -> Entry {
-        self.entry_of(files::read_with_metadata(full), full, path)
-    }
-
     /// What was read at this path, or why nothing was.
-    fn entry_of(&self, read: io::Result<(Vec<u8>, Metadata)>, full: &Path, path: &Path) -> Entry {
+    fn entry_of(&self, read: io::Result<(Vec<u8>, Metadata)>, path: &Path) -> Entry {
+        let full = || self.workspace.join(path);
         let unreadable = |message: String| Entry::Unreadable {
             id: self.id(path),
             path: path.to_owned(),
@@ -120,13 +119,13 @@ impl TicketFolder {
         if let Some(prints) = &self.prints {
             match &read {
                 Ok((_, found)) => prints.read(path, found),
-                Err(error) if error.kind() == io::ErrorKind::NotFound && !full.is_symlink() => prints.forget(path),
-                Err(_) => prints.unreadable(path, full),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !full().is_symlink() => prints.forget(path),
+                Err(_) => prints.unreadable(path, &full()),
             }
         }
         let entry = match read {
             Ok((bytes, _)) => self.entry(&bytes, path),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && full.is_symlink() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && full().is_symlink() => {
                 unreadable("this symlink points to nothing".into())
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -164,7 +163,7 @@ impl Tickets for TicketFolder {
 
     fn read(&self, path: &Path) -> Entry {
         if layout::is_ticket_path(&self.workspace, &self.folder, path) {
-            self.read_at(&self.workspace.join(path), path)
+            self.entry_of(files::read_with_metadata(&self.workspace.join(path)), path)
         } else {
             self.prints.iter().for_each(|prints| prints.forget(path));
             self.plain.put(path, false);

@@ -81,17 +81,20 @@ impl<'b> Plain<'b> {
         if bytes.len() > MAX_FILE || !bytes.starts_with(b"---\n") {
             return None;
         }
-        let Sliced::Frontmatter(cut) = slice(bytes) else { return None };
-        let yaml = std::str::from_utf8(&bytes[cut.yaml]).ok()?;
+        let Sliced::Frontmatter(found) = slice(bytes) else { return None };
+        let yaml = std::str::from_utf8(&bytes[found.yaml]).ok()?;
         if yaml.len() > MAX_YAML || !is_plain_text(yaml) {
             return None;
         }
         let mut entries = Vec::with_capacity(16);
         // The opening line is line 1.
-        for (number, line) in yaml.lines().enumerate() {
-            add_line(&mut entries, line, number + 2)?;
+        let (mut rest, mut number) = (yaml, 2);
+        while !rest.is_empty() {
+            let (line, after) = cut(rest, b'\n').unwrap_or((rest, ""));
+            add_line(&mut entries, line, number)?;
+            (rest, number) = (after, number + 1);
         }
-        (!entries.is_empty()).then_some(Self { entries, parts: bytes.split_at(cut.body_start) })
+        (!entries.is_empty()).then_some(Self { entries, parts: bytes.split_at(found.body_start) })
     }
 
     /// What a key holds.
@@ -108,6 +111,22 @@ fn is_plain_text(yaml: &str) -> bool {
     // To the end in any case: without a way out a processor looks at many bytes at once.
     yaml.bytes().fold(true, |plain, byte| plain & (ascii(byte) || byte >= 0x80))
         && (yaml.is_ascii() || yaml.chars().all(letter))
+}
+
+/// What stands before and after the first of an ASCII character. Lines and keys are short: a search that is good for long
+/// texts takes longer to begin with than these to be gone through.
+fn cut(text: &str, at: u8) -> Option<(&str, &str)> {
+    let before = text.bytes().position(|byte| byte == at)?;
+    Some((&text[..before], &text[before + 1..]))
+}
+
+/// How many blanks a text begins with.
+fn blanks(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b' ').count()
+}
+
+fn without_blanks_at_end(text: &str) -> &str {
+    &text[..text.len() - text.bytes().rev().take_while(|byte| *byte == b' ').count()]
 }
 
 /// Takes in one line; None where it leaves a doubt.
@@ -128,16 +147,17 @@ fn add_line<'b>(entries: &mut Vec<Entry<'b>>, line: &'b str, number: usize) -> O
 }
 
 fn entry(line: &str, number: usize) -> Option<Entry<'_>> {
-    let (key, rest) = line.split_once(':')?;
+    let (key, rest) = cut(line, b':')?;
     let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let begins = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let is_key = begins && key.len() <= MAX_KEY && key.bytes().all(word) && sort(key) == Some(Sort::Text);
     if !is_key || !(rest.is_empty() || rest.starts_with(' ')) {
         return None;
     }
-    let value = rest.trim_matches(' ');
+    let value = &rest[blanks(rest)..];
     // Keys are ASCII: up to here a byte is a character.
-    let place = Place { line: number, column: line.len() - rest.trim_start_matches(' ').len() + 1 };
+    let place = Place { line: number, column: line.len() - value.len() + 1 };
+    let value = without_blanks_at_end(value);
     let held = match value.as_bytes().first() {
         None => Held::Nothing,
         Some(b'[') => Held::Many(List { items: in_brackets(value, place)?, start: place, closed: true }),
@@ -148,12 +168,12 @@ fn entry(line: &str, number: usize) -> Option<Entry<'_>> {
 
 /// A line `- item` of the list that stands below its key. All items of a list stand in one column.
 fn add_item<'b>(held: &mut Held<'b>, line: &'b str, number: usize) -> Option<()> {
-    let after_blanks = line.trim_start_matches(' ');
+    let after_blanks = &line[blanks(line)..];
     let dash = Place { line: number, column: line.len() - after_blanks.len() + 1 };
     let rest = after_blanks.strip_prefix("- ")?;
-    let value = rest.trim_start_matches(' ');
+    let value = &rest[blanks(rest)..];
     let place = Place { line: number, column: line.len() - value.len() + 1 };
-    let item = scalar(value.trim_end_matches(' '), place, in_block)?;
+    let item = scalar(without_blanks_at_end(value), place, in_block)?;
     match held {
         Held::Nothing => *held = Held::Many(List { items: vec![item], start: dash, closed: false }),
         Held::Many(list) if !list.closed && list.start.column == dash.column => list.items.push(item),
@@ -166,24 +186,25 @@ fn add_item<'b>(held: &mut Held<'b>, line: &'b str, number: usize) -> Option<()>
 fn in_brackets(list: &str, start: Place) -> Option<Vec<Scalar<'_>>> {
     let inside = list.strip_prefix('[')?.strip_suffix(']')?;
     let mut items = Vec::new();
-    let mut rest = inside.trim_start_matches(' ');
+    let mut rest = &inside[blanks(inside)..];
     if rest.is_empty() {
         return Some(items);
     }
     loop {
         let end = match rest.as_bytes().first()? {
             quote @ (b'"' | b'\'') => rest[1..].find(char::from(*quote))? + 2,
-            _ => rest.find(',').unwrap_or(rest.len()),
+            _ => rest.bytes().position(|byte| byte == b',').unwrap_or(rest.len()),
         };
         // Characters, not bytes, from here on.
         let before = &list[..list.len() - 1 - rest.len()];
         let place = Place { line: start.line, column: start.column + before.chars().count() };
-        items.push(scalar(rest[..end].trim_end_matches(' '), place, in_flow)?);
-        let after = rest[end..].trim_start_matches(' ');
+        items.push(scalar(without_blanks_at_end(&rest[..end]), place, in_flow)?);
+        let after = &rest[end + blanks(&rest[end..])..];
         if after.is_empty() {
             return Some(items);
         }
-        rest = after.strip_prefix(',')?.trim_start_matches(' ');
+        let next = after.strip_prefix(',')?;
+        rest = &next[blanks(next)..];
     }
 }
 

@@ -35,6 +35,9 @@ const DATES: [&str; 2] = ["%Y-%m-%d", "%Y/%m/%d"];
 /// Reads one timestamp.
 pub fn read(text: &str) -> Reading {
     let text = text.trim();
+    if let Some(moment) = usual(text) {
+        return Reading::Exact(moment);
+    }
     if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
         let exact = text.as_bytes().get(10).is_some_and(|b| matches!(b, b'T' | b't'));
         let moment = moment.with_timezone(&Utc);
@@ -49,9 +52,41 @@ pub fn read(text: &str) -> Reading {
     found.filter(|moment| YEARS.contains(&moment.year())).map_or(Reading::Unreadable, Reading::Odd)
 }
 
+/// `2026-11-30T08:00:00Z`, as nearly all are written: the same moment that the reader of all forms finds, sooner.
+fn usual(text: &str) -> Option<Timestamp> {
+    const MARKS: [(usize, u8); 6] = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    let bytes: &[u8; 20] = text.as_bytes().try_into().ok()?;
+    if MARKS.iter().any(|(at, mark)| bytes[*at] != *mark) {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        let mut digits = bytes[from..to].iter();
+        digits.try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0')))
+    };
+    let date = NaiveDate::from_ymd_opt(number(0, 4)?.try_into().ok()?, number(5, 7)?, number(8, 10)?)?;
+    Some(date.and_hms_opt(number(11, 13)?, number(14, 16)?, number(17, 19)?)?.and_utc())
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_sooner_is_the_same_moment(
+            text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]Z|[0-9T:Z +-]{20}"
+        ) {
+            let moment = DateTime::parse_from_rfc3339(&text).ok().map(|moment| moment.with_timezone(&Utc));
+            if let Some(sooner) = usual(&text) {
+                prop_assert_eq!(Some(sooner), moment);
+            } else {
+                // A leap second is left to the other reader.
+                prop_assert!(moment.is_none() || text.ends_with(":60Z") || !text.ends_with('Z'));
+            }
+        }
+    }
 
     fn check(text: &str, expected: &str) {
         let shown = match read(text) {

@@ -28,7 +28,12 @@ pub(super) fn is_hidden(name: &OsStr) -> bool {
 
 /// A Markdown file that is no thread.
 pub(super) fn is_markdown(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    is_markdown_name(path.file_name().unwrap_or_default())
+}
+
+/// The same by its name.
+pub(super) fn is_markdown_name(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
     name.ends_with(b".md") && name.len() > 3 && !name.ends_with(b".thread.md")
 }
 

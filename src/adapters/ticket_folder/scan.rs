@@ -3,6 +3,7 @@
 //!
 //! Must not know: what a file says.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File};
 use std::io::{self, ErrorKind};
 use std::num::NonZero;
@@ -53,7 +54,7 @@ impl TicketFolder {
         let workspace = File::open(&self.workspace)?;
         let mut entries = in_parallel(files, |path| {
             let read = files::read_from(&workspace, &path);
-            match self.entry_of(read, &self.workspace.join(&path), &path) {
+            match self.entry_of(read, &path) {
                 Entry::NotATicket | Entry::Absent => None,
                 entry => Some((path, entry)),
             }
@@ -85,7 +86,7 @@ impl TicketFolder {
         while !level.is_empty() {
             let listings = in_parallel(std::mem::take(&mut level), |folder| {
                 if !must_list && leaves.item(&workspace, &folder.path).is_some() {
-                    return Some(Listing { files: vec![folder.path.join(ITEM)], ..Listing::default() });
+                    return Some(Listing { files: vec![below(&folder.path, ITEM.as_ref())], ..Listing::default() });
                 }
                 Some(
                     self.list(&folder, false)
@@ -113,12 +114,12 @@ impl TicketFolder {
                 }
                 continue;
             }
-            let path = folder.path.join(&name);
-            match kind(&entry) {
-                Ok(Kind::Folder) => listing.folders.push(Folder { path, belongs: false }),
-                Ok(Kind::File) => listing.files.push(path),
+            let path = || below(&folder.path, &name);
+            match kind(&entry, &name) {
+                Ok(Kind::Folder) => listing.folders.push(Folder { path: path(), belongs: false }),
+                Ok(Kind::File) => listing.files.push(path()),
                 Ok(Kind::Other) => {}
-                Err(error) => listing.failed.push((path, error)),
+                Err(error) => listing.failed.push((path(), error)),
             }
         }
         let is_item = |path: &PathBuf| path.file_name().is_some_and(|name| name == ITEM);
@@ -131,6 +132,13 @@ impl TicketFolder {
     }
 }
 
+/// The path of what lies in a folder, in just its room: it is kept as long as a ticket, and joining would ask for it twice.
+fn below(folder: &Path, name: &OsStr) -> PathBuf {
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
+    path.extend([folder, Path::new(name)]);
+    path
+}
+
 enum Kind {
     Folder,
     /// A Markdown file, or a link to one, or to nothing.
@@ -139,12 +147,12 @@ enum Kind {
 }
 
 /// Links to folders are not followed: they could lead round in a circle.
-fn kind(entry: &DirEntry) -> io::Result<Kind> {
+fn kind(entry: &DirEntry, name: &OsStr) -> io::Result<Kind> {
     let kind = entry.file_type()?;
     if kind.is_dir() {
         return Ok(Kind::Folder);
     }
-    let is_ticket = layout::is_markdown(Path::new(&entry.file_name())) && !(kind.is_symlink() && entry.path().is_dir());
+    let is_ticket = layout::is_markdown_name(name) && !(kind.is_symlink() && entry.path().is_dir());
     Ok(if is_ticket { Kind::File } else { Kind::Other })
 }
 
@@ -160,25 +168,61 @@ pub(super) fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> O
         rest.0 += 1;
         (rest.0, rest.1.by_ref().take(HANDFUL).collect::<Vec<_>>())
     };
+    // One list a thread: many small ones, among what stays, would leave holes as large as themselves.
     let share = || {
-        let mut done = Vec::new();
+        let mut share = Share { spans: Vec::new(), results: Vec::new() };
         loop {
             let (number, items) = handful();
             if items.is_empty() {
-                return done;
+                return share;
             }
-            done.push((number, items.into_iter().filter_map(&work).collect::<Vec<_>>()));
+            let before = share.results.len();
+            share.results.extend(items.into_iter().filter_map(&work));
+            share.spans.push((number, share.results.len() - before));
         }
     };
-    let mut done = thread::scope(|scope| {
+    let shares = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(share)).collect();
-        let mut done = share();
+        let mut shares = vec![share()];
         for other in others {
             // A thread that panicked passes its panic on.
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            shares.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        done
+        shares
     });
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().flat_map(|(_, results)| results).collect()
+    in_order(shares)
+}
+
+/// What one thread did.
+struct Share<R> {
+    /// Of which handfuls, in its order; and how much came of each.
+    spans: Vec<(usize, usize)>,
+    results: Vec<R>,
+}
+
+fn in_order<R>(mut shares: Vec<Share<R>>) -> Vec<R> {
+    let mut all = Vec::with_capacity(shares.iter().map(|share| share.results.len()).sum());
+    let mut spans = Vec::new();
+    for (by, share) in shares.iter_mut().enumerate() {
+        spans.extend(share.spans.drain(..).map(|(number, length)| (number, by, length)));
+    }
+    spans.sort_unstable();
+    let mut results: Vec<_> = shares.into_iter().map(|share| share.results.into_iter()).collect();
+    for (_, by, length) in spans {
+        all.extend(results[by].by_ref().take(length));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_parallel;
+
+    #[test]
+    fn what_is_done_by_several_comes_in_the_order_of_the_items() {
+        for count in [0, 1, 63, 64, 1000, 10_000] {
+            let done = in_parallel((0..count).collect(), |n| (n % 3 > 0).then_some(n));
+            assert_eq!(done, (0..count).filter(|n| n % 3 > 0).collect::<Vec<_>>());
+        }
+    }
 }

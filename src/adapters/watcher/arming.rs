@@ -1,12 +1,16 @@
 //! Sets the kernel's watches, folder by folder, and sets them again where folders came and went.
 //!
 //! Folder by folder, because the library's own recursion stops at the first folder that may not be read, would go into
-//! `.git`, and watches a new folder only after what was put into it at once went unnoticed.
+//! `.git`, and watches a new folder only after what was put into it at once went unnoticed. Only where watches are set for
+//! a whole ticket folder, it is asked to do that at one go.
 //!
 //! Must not know: what a notice is for.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -15,7 +19,7 @@ use walkdir::WalkDir;
 
 use super::Shared;
 use super::narrowing::{Before, Narrowing};
-use super::sorting::{ITEM, Pile, Places, is_foreign_folder, is_ticket_file};
+use super::sorting::{FOREIGN_FOLDERS, ITEM, Pile, Places, is_foreign_folder, is_ticket_file};
 
 /// Why the kernel cannot report changes here, in words that continue "because".
 #[derive(Debug)]
@@ -35,8 +39,12 @@ pub(super) struct Armed {
     /// None where reading is reported too.
     narrowing: Option<Narrowing>,
     places: Places,
-    /// The ticket folder and every folder below it, whether or not it may be read; and whether there is an `item.md`.
-    folders: BTreeMap<PathBuf, bool>,
+    /// The ticket folder and every folder below it, whether or not it may be read; and whether there is an `item.md`. As
+    /// plain bytes: comparing paths part by part is slow.
+    folders: BTreeMap<Box<OsStr>, bool>,
+    /// Whether the library may set all watches at one go. In a tree of tens of thousands of folders below others that itself
+    /// can fill the queue, so not again once reports were lost.
+    at_one_go: bool,
 }
 
 impl Armed {
@@ -51,7 +59,7 @@ impl Armed {
         let config = Config::default().with_follow_symlinks(false);
         let before = Before::now();
         let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
-        let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new() };
+        let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new(), at_one_go: true };
         let first = armed.places.first_watched();
         armed.watch(&first)?;
         armed.narrowing = before.which_watches(&first);
@@ -62,7 +70,7 @@ impl Armed {
 
     /// Whether the ticket folder is there and watched; while it is not, it must be looked for.
     pub(super) fn complete(&self) -> bool {
-        self.folders.contains_key(&self.places.tickets)
+        self.folders.contains_key(self.places.tickets.as_os_str())
     }
 
     /// Whether the kernel reports mere reading, too.
@@ -79,6 +87,7 @@ impl Armed {
     pub(super) fn rearm(&mut self, pile: Pile, shared: &Arc<Shared>) -> Result<Rearmed, CannotWatch> {
         let was_there = self.complete();
         let lost = pile.lost.is_some();
+        self.at_one_go &= !lost;
         if pile.root && was_there {
             // Watches follow a folder that is moved: what happens in it then would be taken for what is here.
             *self = Self::start(self.places.clone(), shared)?;
@@ -130,13 +139,13 @@ impl Armed {
 
     /// One path below the ticket folder. Returns whether it is or was a folder.
     fn folder(&mut self, path: &Path) -> Result<bool, CannotWatch> {
-        let known: Vec<PathBuf> = self
-            .folders
-            .range(path.to_path_buf()..)
-            .map(|(folder, _)| folder)
-            .take_while(|f| f.starts_with(path))
-            .cloned()
-            .collect();
+        let bytes = path.as_os_str().as_bytes();
+        let from = (Bound::Included(path.as_os_str()), Bound::Unbounded);
+        let from = self.folders.range::<OsStr, _>(from).map(|(folder, _)| folder);
+        // `a-b` comes between `a` and `a/b`.
+        let alike = from.take_while(|folder| folder.as_bytes().starts_with(bytes));
+        let below = alike.filter(|folder| Path::new(folder).starts_with(path));
+        let known: Vec<Box<OsStr>> = below.cloned().collect();
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
         for folder in &known {
             self.folders.remove(folder);
@@ -148,15 +157,20 @@ impl Armed {
     }
 
     fn tree(&mut self, top: &Path) -> Result<(), CannotWatch> {
+        if top == self.places.tickets && self.at_once()? {
+            self.learn(top);
+            return Ok(());
+        }
         let walk = WalkDir::new(top).follow_links(false).into_iter();
         let inside = walk.filter_entry(|entry| entry.depth() == 0 || !is_foreign_folder(entry.file_name()));
         for entry in inside.flatten() {
             // The top may be a symlink to a folder, nothing below may.
             if entry.file_type().is_dir() || entry.depth() == 0 {
                 self.watch(entry.path())?;
-                self.folders.insert(entry.into_path(), false);
+                self.folders.insert(entry.into_path().into_os_string().into(), false);
             } else if entry.file_name() == ITEM
-                && let Some(has_item) = entry.path().parent().and_then(|folder| self.folders.get_mut(folder))
+                && let Some(has_item) =
+                    entry.path().parent().and_then(|folder| self.folders.get_mut(folder.as_os_str()))
             {
                 *has_item = true;
             }
@@ -164,11 +178,43 @@ impl Armed {
         Ok(())
     }
 
+    /// Has the library set the watches of the whole ticket folder, which it does on a thread of its own: to be asked for
+    /// each folder, and waited for, takes many times as long. It watches a folder before it lists it, too. Returns whether
+    /// all are set; where not, they are set one by one: it gives up at a folder that may not be read.
+    fn at_once(&mut self) -> Result<bool, CannotWatch> {
+        let top = &self.places.tickets;
+        let suits = self.at_one_go && suits_the_library(top);
+        let Some(narrowing) = self.narrowing.as_ref().filter(|_| suits) else { return Ok(false) };
+        match narrowing.meanwhile(top, || self.watcher.watch(top, RecursiveMode::Recursive)) {
+            Some(Err(error)) if matches!(error.kind, ErrorKind::MaxFilesWatch) => Err(cannot(&error)),
+            set => Ok(set.is_some_and(|set| set.is_ok())),
+        }
+    }
+
+    /// Which folders there are, after the library has watched them. One that came meanwhile is reported by its parent's
+    /// watch, and gets its own then.
+    fn learn(&mut self, top: &Path) {
+        let mut rest = vec![top.to_path_buf()];
+        while let Some(folder) = rest.pop() {
+            // Before it is opened, which would be reported.
+            self.narrowing.iter().for_each(|narrowing| narrowing.narrow(&folder));
+            let mut has_item = false;
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                let (name, is_folder) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                if is_folder && !is_foreign_folder(&name) {
+                    rest.push(entry.path());
+                }
+                has_item |= !is_folder && name == ITEM;
+            }
+            self.folders.insert(folder.into_os_string().into(), has_item);
+        }
+    }
+
     /// Whether a folder has an `item.md` now and had none, or the other way round: other files there are tickets, or
     /// are none any more. In the ticket folder itself it is a ticket like any other.
     fn item(&mut self, folder: &Path) -> bool {
         let there = folder.join(ITEM).symlink_metadata().is_ok();
-        let known = self.folders.get_mut(folder).filter(|_| folder != self.places.tickets);
+        let known = self.folders.get_mut(folder.as_os_str()).filter(|_| folder != self.places.tickets);
         known.is_some_and(|known| std::mem::replace(known, there) != there)
     }
 
@@ -206,6 +252,12 @@ impl Armed {
         let inside = path.strip_prefix(&self.places.tickets).unwrap_or(path);
         self.places.named.join(inside)
     }
+}
+
+/// The library would watch all that is in a foreign folder, and nothing where a symlink leads to.
+fn suits_the_library(top: &Path) -> bool {
+    let there = |path: &Path| path.symlink_metadata();
+    there(top).is_ok_and(|found| found.is_dir()) && FOREIGN_FOLDERS.iter().all(|name| there(&top.join(name)).is_err())
 }
 
 fn is_about_the_folder(error: &io::Error) -> bool {

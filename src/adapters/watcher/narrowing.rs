@@ -11,12 +11,18 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::inotify::{WatchFlags, add_watch};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
 /// What the kernel's link to a descriptor says where it is a set of watches.
 const WATCHES: &str = "anon_inode:inotify";
+
+/// How often a folder is narrowed while the library watches what lies in it.
+const OFTEN: Duration = Duration::from_micros(100);
 
 /// The open sets of watches of this process, by descriptor.
 pub(super) struct Before(Vec<i32>);
@@ -60,5 +66,22 @@ impl Narrowing {
         let itself = Of::ATTRIB | Of::DELETE_SELF | Of::MOVE_SELF;
         // A folder that is gone meanwhile was replaced, and its parent tells.
         let _ = add_watch(&self.0, folder, changes | itself | Of::ONLYDIR);
+    }
+    /// While the library sets watches at and below a folder it reads no reports, and opens every folder in it: reports of
+    /// that would fill the kernel's queue. So the folder is narrowed all the while. None where that cannot be done.
+    pub(super) fn meanwhile<T>(&self, folder: &Path, watch: impl FnOnce() -> T) -> Option<T> {
+        let over = AtomicBool::new(false);
+        let narrow = || {
+            while !over.load(Ordering::Acquire) {
+                self.narrow(folder);
+                thread::sleep(OFTEN);
+            }
+        };
+        thread::scope(|scope| {
+            thread::Builder::new().spawn_scoped(scope, narrow).ok()?;
+            let watched = watch();
+            over.store(true, Ordering::Release);
+            Some(watched)
+        })
     }
 }

@@ -209,8 +209,11 @@ impl Touch {
 }
 
 /// Folders below the ticket folder that hold no tickets and change all the time.
+pub(super) const FOREIGN_FOLDERS: [&str; 2] = [".git", ".yoi"];
+
+/// Whether a folder of this name is one of them.
 pub(super) fn is_foreign_folder(name: &OsStr) -> bool {
-    name == ".git" || name == ".yoi"
+    FOREIGN_FOLDERS.iter().any(|foreign| name == *foreign)
 }
 
 /// `*.md` that is not hidden, and no thread by its name alone (`x.thread.md`). So what editors leave behind is none: `.x.md.swp`, `.#x.md`, `#x.md#`, `x.md~`, vim's

@@ -209,6 +209,7 @@ fn a_ticket_folder_that_goes_and_comes_back_is_watched_again() {
     ];
     for (folder, go, come) in table {
         let mut scene = Scene::of(folder, |at| shell(at, "mkdir -p deep/er/tickets; ln -s tickets link"));
+        scene.is_not_deaf("early.md");
         shell(scene.root.path(), go);
         let gone = format!("everything: the ticket folder {folder} is gone");
         scene.until(|seen| seen.contains(&gone));
@@ -217,6 +218,18 @@ fn a_ticket_folder_that_goes_and_comes_back_is_watched_again() {
         scene.until(|seen| seen.contains(&back));
         scene.is_not_deaf("late.md");
         assert_eq!(scene.watching.backend(), Backend::Inotify);
+    }
+}
+
+#[test]
+fn what_the_library_cannot_watch_at_one_go_is_watched_all_the_same() {
+    // The last one may be read by root.
+    for line in ["mkdir -p tickets/.git/objects", "mkdir -p tickets/deep/.yoi", "mkdir -m 0 tickets/closed"] {
+        let mut scene = Scene::of("tickets", |at| shell(at, &format!("{line}; mkdir -p tickets/z/y")));
+        for file in ["z/y/a.md", "epic/item.md", "late.md"] {
+            scene.is_not_deaf(file);
+        }
+        shell(scene.root.path(), "chmod -R u+rwX tickets");
     }
 }
 
