@@ -19,7 +19,29 @@ const HIGHEST: usize = 32;
 /// What a process runs under.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestry {
-    /// What a session runs under (`given`: its process, where that is named); why it cannot be told apart, where so.
+    /// The agent's process; None where nothing but shells is found.
+    pub agent: Option<u32>,
+    /// What runs there, by name.
+    pub program: Option<String>,
+    /// It runs many sessions at once: nothing can be told of one by it.
+    pub is_host: bool,
+    /// All that were looked at, the nearest first.
+    pub pids: Vec<u32>,
+}
+
+impl Ancestry {
+    /// Why the agent's process cannot be a session's, if so.
+    fn trouble(&self) -> Option<String> {
+        let (pid, (program, role)) = (self.agent.filter(|_| self.is_host)?, HOST);
+        Some(format!(
+            "this session runs in `{program} {role}` (process {pid}), which runs others too, outlives them and does not \
+             hand their environment on, so that it cannot be told apart: set `daemon_auto_start = false` under `[features]` \
+             in ~/.codex/config.toml, and start it anew"
+        ))
+    }
+}
+
+/// What a session runs under (`given`: its process, where that is named); why it cannot be told apart, where so.
 pub fn of_session(given: Option<u32>) -> Result<Ancestry, String> {
     let found = of(given);
     found.trouble().map_or(Ok(found), Err)
