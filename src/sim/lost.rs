@@ -28,7 +28,7 @@ pub(super) struct Lost {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owed {
     changes: Vec<Change>,
-    owed: Vec<Debt>,
+    debts: Vec<Debt>,
     pub(super) paid: u32,
 }
 
@@ -102,7 +102,7 @@ impl World {
         let (gone, kept) = gone.into_iter().partition(|(of, _)| path.is_none_or(|path| of == path));
         self.taken_back.found = kept;
         let gone: BTreeMap<PathBuf, Vec<Finding>> = gone;
-        self.observer.reports.owed.retain(|debt| !gone.contains_key(&debt.path));
+        self.observer.reports.debts.retain(|debt| !gone.contains_key(&debt.path));
     }
 
     /// A write was said to be done.
@@ -123,7 +123,7 @@ impl World {
         let changes = &mut self.observer.reports.changes;
         let of_it = |change: &mut Change| change.path == editor.path;
         let changes: Vec<Change> = changes.extract_if(.., of_it).collect();
-        self.observer.reports.owed.retain(|debt| debt.path != editor.path);
+        self.observer.reports.debts.retain(|debt| debt.path != editor.path);
         let unseen = || changes.iter().filter(|change| change.exchanged_at > editor.read_at);
         let now = values(&editor.text, unseen().map(|change| change.key.clone()));
         let is = |change: &Change, value: &Option<Value>| now.get(&change.key) == Some(value);
@@ -133,36 +133,36 @@ impl World {
             let ticket = id_of(&editor.path);
             let daemon = self.daemon.as_ref();
             let said_before = daemon.and_then(|daemon| daemon.engine.saved_over(&ticket)).map(str::to_owned);
-            self.observer.reports.owed.push(Debt { path: editor.path.clone(), ticket, said_before });
+            self.observer.reports.debts.push(Debt { path: editor.path.clone(), ticket, said_before });
         }
     }
 
     /// Another program has put another text there.
     pub(super) fn owe_nothing(&mut self, path: &Path) {
         self.observer.reports.changes.retain(|change| change.path != path);
-        self.observer.reports.owed.retain(|debt| debt.path != path);
+        self.observer.reports.debts.retain(|debt| debt.path != path);
     }
 
     /// An entry in the inbox is a report.
     pub(super) fn pay(&mut self, record: &Record) {
         let says = record.data["what"].as_str().is_some_and(|what| what.contains("was saved over"));
         if record.kind == RecordKind::Inbox && says {
-            let before = self.observer.reports.owed.len();
-            self.observer.reports.owed.retain(|debt| record.ticket.as_ref() != Some(&debt.ticket));
-            self.observer.reports.paid += u32::try_from(before - self.observer.reports.owed.len()).unwrap();
+            let before = self.observer.reports.debts.len();
+            self.observer.reports.debts.retain(|debt| record.ticket.as_ref() != Some(&debt.ticket));
+            self.observer.reports.paid += u32::try_from(before - self.observer.reports.debts.len()).unwrap();
         }
     }
 
     /// What `yoi why` says is one too. When all is quiet nothing is owed.
     pub(super) fn judge_reports(&mut self, quiet: bool) {
-        if self.observer.reports.owed.is_empty() {
+        if self.observer.reports.debts.is_empty() {
             return;
         }
         let Some(daemon) = &self.daemon else { return };
         let says = |debt: &Debt| daemon.engine.saved_over(&debt.ticket).map(str::to_owned);
-        self.observer.reports.owed.retain(|debt| says(debt).is_none_or(|said| debt.said_before == Some(said)));
+        self.observer.reports.debts.retain(|debt| says(debt).is_none_or(|said| debt.said_before == Some(said)));
         let owed: Vec<_> =
-            self.observer.reports.owed.iter().filter(|debt| self.disk.read(&debt.path).is_some()).collect();
+            self.observer.reports.debts.iter().filter(|debt| self.disk.read(&debt.path).is_some()).collect();
         assert!(!quiet || owed.is_empty(), "an editor saved over what was acknowledged, and nobody was told: {owed:?}");
     }
 }

@@ -165,7 +165,7 @@ impl Engine {
         self.record(RecordKind::AgentEnded, None, data, now);
         self.orchestrator = Orchestrator::Idle { since: now };
         let saved = self.saved(&session, SessionState::Gone);
-        self.left_in_doubt = session.doubt.is_some().then(|| Whereabouts { id: session.id, above: session.above });
+        self.left_in_doubt = session.doubt.is_some().then_some(Whereabouts { id: session.id, above: session.above });
         self.former = Some(saved);
     }
 
