@@ -208,7 +208,8 @@ fn a_ticket_folder_that_goes_and_comes_back() {
         ("moved away and back", "mv work/tickets away", "mv away work/tickets"),
         (
             "with a process in it",
-            "(cd work/tickets; exec sleep 600 >sleeping 2>&1) & echo $! > sleeper; mv work/tickets away",
+            "(cd work/tickets; exec sleep 600 >sleeping 2>&1) & echo $! > sleeper
+             until [ -e work/tickets/sleeping ]; do sleep 0.01; done; mv work/tickets away",
             "mv away work/tickets; kill $(cat sleeper)",
         ),
         ("the workspace's copy", "cp -a work/tickets copy; mv work/tickets away", "rm -r away; mv copy work/tickets"),
