@@ -174,7 +174,7 @@ impl GitWorktree {
         let Some(kept) = self.looking_back(&["ls-files", "--stage"]) else { return true };
         let word = |line: &'_ str, at: usize| line.split_ascii_whitespace().nth(at).map(str::to_owned);
         let kept: BTreeSet<String> = kept.lines().filter_map(|line| word(line, 1)).collect();
-        let markdown = lay.lines().filter(|line| line.ends_with(".md"));
+        let markdown = lay.lines().filter(|line| Path::new(line).extension().is_some_and(|end| end == "md"));
         markdown.filter_map(|line| word(line, 2)).any(|blob| kept.contains(&blob))
     }
 

@@ -118,6 +118,11 @@ fn failures_back_off_and_a_rate_limit_is_waited_for() {
     assert_eq!(contact(&mut host, PROMPT), "a");
 }
 
+/// Somebody reports a limit, in the midst of whatever goes on.
+fn reports(host: &mut Host) {
+    host.tell(Event::RateLimited(host.now + TimeDelta::hours(1)));
+}
+
 #[test]
 fn a_turn_that_comes_through_shows_that_the_limit_before_it_is_over() {
     let limited = || Contact::Limited { why: "the API".into(), wait: Some(Duration::from_hours(5)) };
@@ -137,21 +142,20 @@ fn a_turn_that_comes_through_shows_that_the_limit_before_it_is_over() {
     assert_eq!(host.saved.rate_limited_until, None);
     // Nothing is shown by a turn that ran into it, that somebody ended, or that nobody saw begin; nor by one during which
     // another limit was reported, or that began before the first.
-    let reports = |host: &mut Host| host.tell(Event::RateLimited(host.now + TimeDelta::hours(1)));
-    let shows_nothing: [fn(&mut Host, &dyn Fn(&mut Host)); 4] = [
-        |host, _| {
+    let shows_nothing: [fn(&mut Host); 4] = [
+        |host| {
             contact(host, PROMPT);
             contact(host, Contact::Interrupted);
         },
-        |host, _| {
+        |host| {
             contact(host, STOP);
         },
-        |host, reports| {
+        |host| {
             contact(host, PROMPT);
             reports(host);
             contact(host, STOP);
         },
-        |host, reports| {
+        |host| {
             host.run(6 * 3600);
             contact(host, PROMPT);
             reports(host);
@@ -160,7 +164,7 @@ fn a_turn_that_comes_through_shows_that_the_limit_before_it_is_over() {
     ];
     for (number, happens) in shows_nothing.into_iter().enumerate() {
         let mut host = under_limit();
-        happens(&mut host, &reports);
+        happens(&mut host);
         assert!(host.saved.rate_limited_until.is_some_and(|until| until > host.now), "{number}");
     }
     // An agent that runs into it again each time a person tries is kicked no more often than the person tries.
