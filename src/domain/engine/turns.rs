@@ -216,7 +216,13 @@ impl Engine {
         if turn.progress {
             self.ledger.forget_limits();
         }
-        let ended = self.count_failure(outcome, jitter, now, now);
+        let ended = match outcome {
+            TurnOutcome::Succeeded | TurnOutcome::Unknown if turn.kick.is_none() => {
+                self.ledger.own_turn_succeeded(self.policy.session.rate_limits);
+                Ended::default()
+            }
+            _ => self.count_failure(outcome, jitter, now, now),
+        };
         if turn.under_limit && *outcome == TurnOutcome::Succeeded {
             self.ledger.limit_is_over();
         }
