@@ -10,6 +10,7 @@ mod lines;
 mod look;
 mod looking;
 mod openness;
+mod owed;
 mod places;
 mod review;
 mod sifting;
@@ -21,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 use self::lines::Line;
 use super::files::{self, Text};
-use crate::domain::ticket::{Digest, Timestamp};
-use crate::text::lineage::Made;
+use crate::domain::ticket::Digest;
+use crate::text::lineage::{Made, SavedOver};
 
 pub(super) use self::look::{Look, is_same_file, returned, settled};
 pub use self::looking::{Found, Looking, Reviewed};
@@ -35,6 +36,8 @@ const TEXT: &str = "text";
 const CONFLICT: &str = "conflict";
 /// An empty file that says that the text lies beside its ticket, on another file system.
 const BESIDE: &str = "beside";
+/// And one that says that somebody has to be told of something that was taken back.
+const OWED: &str = "owed";
 
 /// The folder of displaced texts.
 #[derive(Clone, Debug)]
@@ -70,7 +73,9 @@ pub struct Journal {
     pub(super) file: PathBuf,
     entries: Vec<Entry>,
     /// Acknowledged changes that were taken back, until the next request.
-    lost: Option<(Timestamp, Vec<String>, bool)>,
+    lost: Option<SavedOver>,
+    /// Those of which nobody is known to have been told.
+    owed: Vec<SavedOver>,
     /// What came to light outside a look.
     found: Vec<Found>,
     lines: usize,
@@ -119,10 +124,13 @@ impl Kept {
 
     /// The files of which displaced texts are kept; of all that are remembered with `all`.
     pub fn files(&self, all: bool) -> Vec<PathBuf> {
-        let names = self.names();
-        let is_text = |name: &&String| name.ends_with(&format!(".{TEXT}")) || name.ends_with(&format!(".{BESIDE}"));
-        let stem = |name: &String| name.split_once('.').map(|(stem, _)| stem.to_owned());
-        let mut stems: Vec<_> = names.iter().filter(|name| all || is_text(name)).filter_map(stem).collect();
+        let is_text = |name: &str| name.ends_with(&format!(".{TEXT}")) || name.ends_with(&format!(".{BESIDE}"));
+        self.files_where(|name| all || is_text(name))
+    }
+
+    fn files_where(&self, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+        let stem = |name: String| name.split_once('.').map(|(stem, _)| stem.to_owned());
+        let mut stems: Vec<_> = self.names().into_iter().filter(|name| is_one(name)).filter_map(stem).collect();
         stems.sort();
         stems.dedup();
         let journal = |stem: String| Journal::file_of(&Place { folder: self.folder.clone(), stem });
@@ -147,7 +155,8 @@ fn stem(file: &Path) -> String {
 impl Journal {
     /// Of a file that nothing is to be remembered of after this process.
     pub fn passing(file: &Path) -> Self {
-        Self { place: None, file: file.to_owned(), entries: Vec::new(), lost: None, found: Vec::new(), lines: 0 }
+        let (file, entries, found) = (file.to_owned(), Vec::new(), Vec::new());
+        Self { place: None, file, entries, lost: None, owed: Vec::new(), found, lines: 0 }
     }
 
     fn read(place: Place, file: &Path) -> io::Result<Self> {
@@ -187,15 +196,15 @@ impl Journal {
             Line::DealtWith { name, digest } => {
                 self.entry(&name, |entry| entry.made.dealt_with = Some(Digest(digest)));
             }
-            Line::Told { names, at, keys } => {
-                let told = |entry: &&mut Entry| names.contains(&entry.made.name);
-                let mut own = true;
-                for entry in self.entries.iter_mut().filter(told) {
-                    entry.made.told = true;
-                    own &= entry.made.own;
-                }
-                self.lost = Some((at, keys, own));
+            Line::Acknowledged { name, edits } => {
+                self.entry(&name, |entry| {
+                    entry.made.acknowledged = true;
+                    entry.made.edits = lines::read_edits(&edits);
+                });
             }
+            Line::Told { names, at, keys, owed } => self.take_in_told(names, at, keys, owed),
+            Line::Withdrawn { name } => self.not_taken_back(&name),
+            Line::OnRecord { name } => self.is_on_record(&name),
         }
     }
 

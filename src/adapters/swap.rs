@@ -82,10 +82,12 @@ pub fn edit<R>(
     place.put_away();
     result.map_err(|error| place.midway(error))?;
     if !exchange.is_settled() {
-        let kept = journal.kept_paths().join(", ");
+        let kept = place.kept_paths().join(", ");
         return Err(busy(&format!("somebody keeps writing to this file; their newest text is kept in {kept}")));
     }
-    Ok(exchange.end()?)
+    let swapped = exchange.end()?;
+    place.acknowledge(&swapped.after);
+    Ok(swapped)
 }
 
 fn exchanged<R>(exchange: &mut Exchange<R>, place: &mut Place<'_>, decide: Decide<'_, R>) -> io::Result<()> {
@@ -112,7 +114,13 @@ pub(super) fn replace(
     let folder = folder(&path)?;
     let _lock = lock_directory(folder, PATIENCE)?;
     let mut place = Place::new(&path, folder, false, journal).following(name);
-    let result = place.put((theirs, current, text), edits).and_then(|came_out| match came_out {
+    // Before the exchange, so that no crash comes between; taken back where their text does not come into the file.
+    let taken = place.meet_later(theirs, name);
+    let result = place.put((theirs, current, text), edits);
+    if matches!(result, Ok(CameOut::NotPut(_) | CameOut::Other(_))) || (result.is_err() && !place.has_put()) {
+        place.withdraw(taken.as_ref());
+    }
+    let result = result.and_then(|came_out| match came_out {
         CameOut::Expected => Ok(true),
         CameOut::NotPut(_) => Ok(false),
         // Ours was there for a moment, and hides from now on what their text has taken back.

@@ -13,7 +13,7 @@ mod prints;
 mod scan;
 mod standing;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -57,8 +57,19 @@ pub struct TicketFolder {
 struct Noticed {
     findings: Vec<Finding>,
     edited: Vec<PathBuf>,
+    /// Reports that are owed and were made by this process, by their names, until they are on record.
+    said: BTreeMap<String, Said>,
     /// Hidden texts that a walk met, relative to the workspace.
     leftovers: BTreeSet<PathBuf>,
+}
+
+/// Whose report it is, by its path and its file (symlinks resolved).
+#[derive(Clone, Debug)]
+struct Said {
+    path: PathBuf,
+    file: PathBuf,
+    /// Somebody has it, to put it on record.
+    handed_over: bool,
 }
 
 impl TicketFolder {
@@ -208,6 +219,10 @@ impl Tickets for TicketFolder {
 
     fn review(&self, which: Reviewing<'_>) -> Review {
         self.review_kept(which)
+    }
+
+    fn on_record(&self) -> bool {
+        self.put_on_record()
     }
 
     fn keys(&self) -> &KeyMap {

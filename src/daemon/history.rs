@@ -26,6 +26,8 @@ pub struct History {
     store: Box<dyn Store>,
     records: VecDeque<Record>,
     lost: usize,
+    /// Some were lost, ever.
+    has_lost: bool,
     ledger: Option<SavedLedger>,
     seen: BTreeMap<TicketId, Option<LastSeen>>,
     seen_at: Option<Timestamp>,
@@ -41,6 +43,7 @@ impl History {
             store,
             records: VecDeque::new(),
             lost: 0,
+            has_lost: false,
             ledger: None,
             seen: BTreeMap::new(),
             seen_at: None,
@@ -93,6 +96,11 @@ impl History {
         self.records.iter()
     }
 
+    /// Whether the store has every record that it was ever to have.
+    pub(super) fn has_all_records(&self) -> bool {
+        self.records.is_empty() && !self.has_lost
+    }
+
     /// When the store is tried again, if something waits for it.
     pub(super) fn retry_at(&self) -> Option<Timestamp> {
         self.retry_at
@@ -107,6 +115,7 @@ impl History {
         let over = self.records.len().saturating_sub(WAITING);
         self.records.drain(..over);
         self.lost += over;
+        self.has_lost |= over > 0;
         self.write(now);
     }
 

@@ -13,6 +13,15 @@ use crate::domain::engine::Event;
 use crate::domain::ticket::TicketId;
 use crate::ports::Reviewing;
 
+/// Reports that were handed over to be told: they are owed until they are on record.
+#[derive(Default)]
+pub(super) struct Reports {
+    /// Looks of which the engine has not heard yet.
+    on_the_way: usize,
+    /// Something was told since it was last noted to be on record.
+    told: bool,
+}
+
 /// How soon after a write it is looked at what it displaced.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -24,7 +33,21 @@ impl Host {
             self.review_in(again_in);
         }
         if !review.findings.is_empty() {
+            self.reports.on_the_way += 1;
             events.push_back(Event::Reviewed(review.findings));
+        }
+    }
+
+    /// The engine has heard of a look, and all that it wanted recorded is in the history, or waits to be.
+    pub(super) fn heard_of_review(&mut self) {
+        self.reports.on_the_way = self.reports.on_the_way.saturating_sub(1);
+        self.reports.told = true;
+    }
+
+    /// Notes that what was told is on record, once the store has it all.
+    pub(super) fn note_reports(&mut self) {
+        if self.reports.told && self.reports.on_the_way == 0 && self.history.has_all_records() {
+            self.reports.told = !self.ports.tickets.on_record();
         }
     }
 

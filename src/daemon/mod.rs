@@ -146,6 +146,7 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// When to look again at what writes displaced.
     review_at: Option<Timestamp>,
+    reports: kept::Reports,
     registers: Registers,
     history: History,
     settings: Settings,
@@ -232,9 +233,14 @@ impl Host {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             let now = self.now();
+            let is_review = matches!(event, Event::Reviewed(_));
             let effects = self.engine.step(event, now);
             self.perform_all(effects, &mut events);
+            if is_review {
+                self.heard_of_review();
+            }
         }
+        self.note_reports();
     }
 
     /// Takes a note of the Orchestrator's, and carries out what follows.

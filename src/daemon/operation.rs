@@ -164,6 +164,7 @@ impl Host {
     pub fn insist(&mut self) {
         let now = self.now();
         self.history.insist(now);
+        self.note_reports();
         self.insist_on_registers();
         self.tell_listeners();
     }

@@ -54,6 +54,7 @@ impl Host {
             self.review_if_due();
             let now = self.now();
             self.history.retry(now);
+            self.note_reports();
             self.keep_registers_if_due();
             self.miss_print();
             self.tell_listeners();

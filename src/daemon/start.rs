@@ -147,6 +147,7 @@ impl Host {
             unprinted: None,
             stream: None,
             review_at: None,
+            reports: super::kept::Reports::default(),
             registers: Registers::default(),
             stamps_at: None,
             history,

@@ -128,6 +128,12 @@ pub trait Tickets: Send + Sync {
         Review::default()
     }
 
+    /// All that reviews have brought to light until now is on record: reports of it are owed no more. False where that
+    /// could not be noted yet.
+    fn on_record(&self) -> bool {
+        true
+    }
+
     /// The names that the files use for the lifecycle.
     fn keys(&self) -> &KeyMap;
 

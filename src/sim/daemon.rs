@@ -111,7 +111,7 @@ impl World {
     pub(super) fn kill_daemon(&mut self, why: &str) {
         if self.daemon.take().is_some() {
             self.say(|| format!("the daemon is killed {why}"));
-            self.finder_is_gone(None);
+            self.nobody_has_told();
             self.generation += 1;
             let (commands, cut_off) =
                 std::mem::take(&mut self.writes).into_iter().partition(|w| w.by == Writer::Command);
@@ -146,10 +146,12 @@ impl World {
             } else if let Some(event) = daemon.events.pop_front() {
                 self.step(event);
             } else if let Some(message) = daemon.inbox.pop_front() {
+                self.reports_are_on_record();
                 self.take(message);
             } else if daemon.wakes_at.take_if(|at| *at <= self.clock).is_some() {
                 self.step(Event::Ticked);
             } else {
+                self.reports_are_on_record();
                 return self.sleep();
             }
         }

@@ -52,6 +52,7 @@ impl World {
             own: noted.own,
             dealt_with: None,
             settled: false,
+            acknowledged: false,
             told: false,
         };
         let journal = self.journal.entry(path.to_owned()).or_default();

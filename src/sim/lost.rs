@@ -1,7 +1,7 @@
 //! What an editor saved over without having seen it: found by the product (`text::lineage`), told to the engine as the host
 //! does it, and owed to whoever was told that it was done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
@@ -20,8 +20,10 @@ use crate::text::merge::{Swapped, values};
 pub(super) struct Lost {
     /// What was lost last of each file, until yoi writes it again.
     known: BTreeMap<PathBuf, (Timestamp, Vec<String>, bool)>,
-    /// What nobody was told yet.
-    found: BTreeMap<PathBuf, Vec<Finding>>,
+    /// Of what it is not on record that somebody was told, by file and by the exchange that was lost.
+    owed: BTreeMap<(PathBuf, String), Finding>,
+    /// What of that this daemon has told.
+    said: BTreeSet<String>,
 }
 
 /// What an observer knows of acknowledged changes, and of what is owed.
@@ -70,7 +72,8 @@ impl World {
         self.say(|| format!("{}: {keys:?} were saved over", path.display()));
         self.taken_back.known.insert(path.to_owned(), (at, keys.clone(), own));
         let finding = Finding::SavedOver { ticket: id_of(path), keys, at, own, news: true };
-        self.taken_back.found.entry(path.to_owned()).or_default().push(finding);
+        let Some(name) = names.into_iter().next() else { return };
+        self.taken_back.owed.insert((path.to_owned(), name), finding);
     }
 
     /// The daemon looks at the file itself, and tells the engine what has come to light.
@@ -82,8 +85,11 @@ impl World {
         if let Some(text) = self.disk.read(path).cloned() {
             self.meet(path, &text, None);
         }
-        let mut found = self.taken_back.found.remove(path).unwrap_or_default();
-        if let (true, Some((at, keys, own))) = (found.is_empty(), self.taken_back.known.get(path).cloned()) {
+        let Lost { owed, said, .. } = &mut self.taken_back;
+        let is_owed = owed.keys().any(|(of, _)| of == path);
+        let new = owed.iter().filter(|((of, name), _)| of == path && said.insert(name.clone()));
+        let mut found: Vec<_> = new.map(|(_, finding)| finding.clone()).collect();
+        if let (false, Some((at, keys, own))) = (is_owed, self.taken_back.known.get(path).cloned()) {
             found.push(Finding::SavedOver { ticket: id_of(path), keys, at, own, news: false });
         }
         if !found.is_empty() {
@@ -96,18 +102,31 @@ impl World {
         self.taken_back.known.remove(path);
     }
 
-    /// Whoever found something is gone: a command has said it, a daemon that died has not.
-    pub(super) fn finder_is_gone(&mut self, path: Option<&Path>) {
-        let gone = std::mem::take(&mut self.taken_back.found);
-        let (gone, kept) = gone.into_iter().partition(|(of, _)| path.is_none_or(|path| of == path));
-        self.taken_back.found = kept;
-        let gone: BTreeMap<PathBuf, Vec<Finding>> = gone;
-        self.observer.reports.debts.retain(|debt| !gone.contains_key(&debt.path));
+    /// A command has ended, and what it has found is on record; unless the store could not take it, or it died.
+    pub(super) fn command_has_told(&mut self, path: &Path) {
+        if !self.faults || !self.dice.once_in(3) {
+            self.taken_back.owed.retain(|(of, _), _| of != path);
+            self.observer.reports.debts.retain(|debt| debt.path != path);
+        }
+    }
+
+    /// The daemon has done everything that it had to do: what it told is on record.
+    pub(super) fn reports_are_on_record(&mut self) {
+        let Lost { owed, said, .. } = &mut self.taken_back;
+        owed.retain(|(_, name), _| !said.contains(name));
+        said.clear();
+    }
+
+    /// What a daemon that died has told is not known to anybody.
+    pub(super) fn nobody_has_told(&mut self) {
+        self.taken_back.said.clear();
     }
 
     /// A write was said to be done.
     pub(super) fn note_changes(&mut self, write: &Write, swapped: &Swapped, keys: &[String]) {
-        let before = values(&swapped.before, keys.iter().cloned());
+        let mut before = values(&swapped.before, keys.iter().cloned());
+        // Also what an exchange has changed out of which something else came that held it already.
+        before.extend(write.before.clone());
         let own = write.by == Writer::Daemon(Actor::Daemon);
         for (key, after) in values(&swapped.after, keys.iter().cloned()) {
             let before = before.get(&key).cloned().flatten();

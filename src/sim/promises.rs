@@ -73,15 +73,19 @@ impl World {
 
     /// A write was said to be done.
     pub(super) fn acknowledge(&mut self, write: &Write, changes: &[Change], swapped: &Swapped) {
-        let keys: Vec<_> = changes.iter().map(|change| change.key().to_owned()).collect();
+        let mut keys: Vec<_> = changes.iter().map(|change| change.key().to_owned()).collect();
+        keys.extend(write.before.keys().cloned());
+        keys.sort();
+        keys.dedup();
         self.to_judge.insert(write.path.clone());
         self.observer.acks += u32::from(!keys.is_empty());
         // An editor that has saved since the exchange has perhaps taken it back before it was said.
         let since = self.observer.saved_at.get(&write.path).is_some_and(|at| *at > write.exchanged_at);
-        if !since {
-            self.note_changes(write, swapped, &keys);
-        }
         let there = self.disk.read(&write.path).filter(|_| since).map(|text| values(text, keys.clone()));
+        let after = values(&swapped.after, keys.clone());
+        let stands = |key: &String| there.as_ref().is_none_or(|there| there.get(key) == after.get(key));
+        let standing: Vec<_> = keys.iter().filter(|key| stands(key)).cloned().collect();
+        self.note_changes(write, swapped, &standing);
         for (key, value) in values(&swapped.after, keys) {
             if there.as_ref().is_some_and(|there| there.get(&key) != Some(&value)) {
                 self.observer.saved_over += 1;

@@ -1,7 +1,10 @@
 //! yoi's own writes: read, decide, exchange, look at what came out, step by step, so that anything may come in between.
 //! The decision is the product's (`text::merge`).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use serde_yaml::Value;
 
 use super::disk::Inode;
 use super::kept::{LATER, Noted};
@@ -14,7 +17,7 @@ use crate::domain::facts::Facts;
 use crate::domain::gates::Ground;
 use crate::domain::lifecycle::{acceptance, plan_move, queue_stamp};
 use crate::domain::ticket::{State, Ticket, Timestamp};
-use crate::text::merge::{CameOut, Exchange, Failure, Step, Swapped, is_whole};
+use crate::text::merge::{CameOut, Edit, Exchange, Failure, Step, Swapped, is_whole};
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +52,9 @@ pub(super) struct Write {
     follows: Option<String>,
     /// The first one that was made.
     first: Option<String>,
+    /// What the keys that it has set held before, and the last exchange that has set some and came out otherwise.
+    pub(super) before: BTreeMap<String, Option<Value>>,
+    unsettled: Option<String>,
     /// When the last one was made.
     pub(super) exchanged_at: u64,
     /// When what is there was found half written.
@@ -107,6 +113,8 @@ impl World {
             phase: Phase::None,
             follows: None,
             first: None,
+            before: BTreeMap::new(),
+            unsettled: None,
             exchanged_at: 0,
             waits_since: None,
         });
@@ -177,11 +185,17 @@ impl World {
                 let Some(exchange) = &write.exchange else { return Went::Gone };
                 let (base, expected) = (exchange.newest().to_vec(), exchange.expected().to_vec());
                 let edits = exchange.edits(&ours);
+                let effects = edits.iter().flat_map(Edit::effects);
+                for (key, before, _) in effects {
+                    write.before.entry(key.to_owned()).or_insert_with(|| before.clone());
+                }
+                let sets_some = !edits.is_empty();
                 let follows = write.follows.clone();
                 let own = write.by == Writer::Daemon(Actor::Daemon);
                 let noted = Noted { follows, base: &base, expected: &expected, placed: &ours, edits, own };
                 let Some((name, came_out)) = self.exchange(&write.path, noted) else { return Went::Gone };
                 write.first.get_or_insert_with(|| name.clone());
+                write.unsettled = sets_some.then(|| name.clone()).or(write.unsettled.take());
                 write.exchanged_at = self.count;
                 write.phase = Phase::Look(name, came_out);
             }
@@ -189,6 +203,7 @@ impl World {
                 let text = self.disk.text(came_out).to_vec();
                 if is_expected(write, &text) {
                     self.settle(&write.path, &name);
+                    write.unsettled.take_if(|last| *last == name);
                     write.follows = None;
                     self.came_out(write, &CameOut::Expected);
                 } else if self.waits_for(write, &text) {
@@ -250,7 +265,7 @@ impl World {
     fn write_ended(&mut self, write: &Write, exchange: Option<Exchange<String>>) {
         self.look(write.path.clone());
         if write.by == Writer::Command {
-            self.finder_is_gone(Some(&write.path));
+            self.command_has_told(&write.path);
         }
         self.at(LATER, Happening::Look(write.path.clone()));
         let changes = exchange.as_ref().map(|exchange| exchange.changes().to_vec()).unwrap_or_default();
@@ -264,12 +279,20 @@ impl World {
             format!("write {} {said}", write.number)
         });
         if let Some(Ok(swapped)) = &outcome {
+            self.settle_without_exchange(write, swapped);
             self.acknowledge(write, &changes, swapped);
         }
         if let Writer::Daemon(by) = write.by.clone() {
             let event = self.written_event(write, by, outcome);
             self.daemon_goes_on(event);
         }
+    }
+
+    /// It is said to be done, and what somebody has saved since the last exchange holds it already.
+    fn settle_without_exchange(&mut self, write: &Write, swapped: &Swapped) {
+        let journal = self.journal.get_mut(&write.path).into_iter().flatten();
+        let last = journal.filter(|displaced| Some(&displaced.made.name) == write.unsettled.as_ref());
+        last.for_each(|displaced| displaced.made.acknowledge(&swapped.after));
     }
 
     fn written_event(

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_yaml::Value;
 
 use super::document::{Contents, Document};
-use super::merge::{Edit, NotReplayed, holds_all_lines, replay};
+use super::merge::{Edit, NotReplayed, holds_all_lines, replay, values};
 use crate::domain::ticket::{Digest, Timestamp};
 
 /// One exchange that was made.
@@ -34,6 +34,8 @@ pub struct Made {
     pub dealt_with: Option<Digest>,
     /// What came out was the expected text: the edit was acknowledged.
     pub settled: bool,
+    /// It was acknowledged although something else came out, because what somebody had saved since held it already.
+    pub acknowledged: bool,
     /// It was reported as saved over.
     pub told: bool,
 }
@@ -42,6 +44,14 @@ impl Made {
     /// The content of the displaced text that nothing more is to be done about.
     pub fn known(&self) -> Digest {
         self.dealt_with.unwrap_or(self.expected)
+    }
+
+    /// It was said to be done without another exchange: this text is what it has led to.
+    pub fn acknowledge(&mut self, text: &[u8]) {
+        self.acknowledged = true;
+        for edit in &mut self.edits {
+            edit.after = values(text, edit.before.keys().cloned());
+        }
     }
 }
 
@@ -136,7 +146,7 @@ pub fn saved_over(made: &[Made], current: &[u8]) -> Option<SavedOver> {
     }
     let now = |key: &str| document.map.get(key).cloned();
     // What was made again on a text that came to light later counts once.
-    let acknowledged = |m: &&Made| m.settled && !m.edits.is_empty();
+    let acknowledged = |m: &&Made| (m.settled || m.acknowledged) && !m.edits.is_empty();
     let again: BTreeSet<&str> = made.iter().filter(acknowledged).filter_map(|m| m.follows.as_deref()).collect();
     let mut last: BTreeMap<&str, Option<Value>> = BTreeMap::new();
     let mut found: Option<SavedOver> = None;

@@ -26,8 +26,20 @@ pub(super) enum Line {
     Void { name: String },
     /// Nothing more is to be done about the text that it displaced, as long as it reads like this.
     DealtWith { name: String, digest: u64 },
-    /// These were reported as saved over.
-    Told { names: Vec<String>, at: Timestamp, keys: Vec<String> },
+    /// The edit was said to be done, although something else came out: that held it already.
+    Acknowledged { name: String, edits: String },
+    /// These were found to be saved over; a report of it is `owed` until it is on record.
+    Told {
+        names: Vec<String>,
+        at: Timestamp,
+        keys: Vec<String>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        owed: bool,
+    },
+    /// They were not, after all. These reports go by the first of their names.
+    Withdrawn { name: String },
+    /// The report is on record.
+    OnRecord { name: String },
 }
 
 /// A path, whatever its bytes.
@@ -71,8 +83,6 @@ pub(super) struct Written {
 
 impl From<Written> for Made {
     fn from(written: Written) -> Self {
-        // Edits that cannot be read are none: what they changed is then nobody's to repeat.
-        let edits: Vec<Edit> = serde_yaml::from_str(&written.edits).unwrap_or_default();
         Made {
             name: written.name,
             at: written.at,
@@ -80,10 +90,11 @@ impl From<Written> for Made {
             base: Digest(written.base),
             expected: Digest(written.expected),
             placed: Digest(written.placed),
-            edits,
+            edits: read_edits(&written.edits),
             own: written.own,
             dealt_with: None,
             settled: false,
+            acknowledged: false,
             told: false,
         }
     }
@@ -104,6 +115,11 @@ impl Line {
         Ok(Line::Made { made: written, file: file.into(), beside: beside.into() })
     }
 
+    pub(super) fn acknowledged(made: &Made) -> io::Result<Self> {
+        let edits = serde_yaml::to_string(&made.edits).map_err(io::Error::other)?;
+        Ok(Line::Acknowledged { name: made.name.clone(), edits })
+    }
+
     pub(super) fn out(name: &str, look: Look, settled: bool) -> Self {
         let written = i64::try_from(look.written).unwrap_or_default();
         Line::Out { name: name.to_owned(), digest: look.digest.0, size: look.size, written, settled }
@@ -116,6 +132,14 @@ impl Line {
         lines.extend(entry.out.map(|look| Self::out(name, look, entry.made.settled)));
         let dealt_with = entry.made.dealt_with;
         lines.extend(dealt_with.map(|digest| Line::DealtWith { name: name.clone(), digest: digest.0 }));
+        if entry.made.acknowledged {
+            lines.push(Self::acknowledged(&entry.made)?);
+        }
         Ok(lines)
     }
+}
+
+/// Edits that cannot be read are none: what they changed is then nobody's to repeat.
+pub(super) fn read_edits(edits: &str) -> Vec<Edit> {
+    serde_yaml::from_str(edits).unwrap_or_default()
 }

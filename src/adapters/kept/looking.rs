@@ -29,8 +29,8 @@ pub enum Found {
         at: Timestamp,
         /// They were yoi's own.
         own: bool,
-        /// It is said for the first time.
-        news: bool,
+        /// What goes on record by this name (see `Journal::on_record`); None: it was said before.
+        debt: Option<String>,
     },
 }
 

@@ -18,7 +18,7 @@ use super::looking::{Found, Looking, Reviewed};
 use super::{CONFLICT, Entry, Journal, Look};
 use crate::domain::ticket::Digest;
 use crate::domain::ticket::Timestamp;
-use crate::text::lineage::{Later, SavedOver, edited_keys, judge, saved_over};
+use crate::text::lineage::{Later, edited_keys, judge};
 use crate::text::merge::holds_all_lines;
 
 /// How long a displaced text is kept at least.
@@ -153,7 +153,6 @@ impl Journal {
             Later::AlreadyThere => self.dealt_with(name, look),
             Later::Merge(text, edits) => {
                 fault::delay("before-merge");
-                self.meet(bytes, Some(name));
                 if swap::replace(self, name, (bytes, &current, &text), edits)? {
                     self.came_out(name, look);
                     reviewed.found.push(Found::Merged);
@@ -186,33 +185,9 @@ impl Journal {
         Ok(Found::Conflict { kept, why: why.to_owned() })
     }
 
-    fn look_for_lost(&mut self, reviewed: &mut Reviewed) {
-        if let Ok(current) = files::read(&self.file) {
-            self.meet(&current, None);
-        }
-        reviewed.found.append(&mut self.found);
-        let told = |found: &Found| matches!(found, Found::SavedOver { .. });
-        if let Some((at, keys, own)) = self.lost.clone().filter(|_| !reviewed.found.iter().any(told)) {
-            reviewed.found.push(Found::SavedOver { keys, at, own, news: false });
-        }
-    }
-
-    /// Looks whether a text of somebody's has taken back what was acknowledged, up to an exchange that it came out of.
-    pub(in super::super) fn meet(&mut self, theirs: &[u8], up_to: Option<&str>) {
-        self.miss(theirs, up_to);
-        let made = self.made();
-        let end = up_to.and_then(|name| made.iter().position(|m| m.name == name)).unwrap_or(made.len());
-        let Some(SavedOver { names, at, keys, own }) = saved_over(&made[..end], theirs) else { return };
-        let keys: Vec<String> = keys.into_iter().collect();
-        let _ = self.append(&Line::Told { names: names.clone(), at, keys: keys.clone() });
-        self.entries.iter_mut().for_each(|e| e.made.told |= names.contains(&e.made.name));
-        self.lost = Some((at, keys.clone(), own));
-        self.found.push(Found::SavedOver { keys, at, own, news: true });
-    }
-
     /// Whoever wrote this text had perhaps not seen what somebody else had written: for a moment it was not in the file,
     /// because ours was in its place. What is missing here is kept for good.
-    fn miss(&mut self, theirs: &[u8], up_to: Option<&str>) {
+    pub(super) fn miss(&mut self, theirs: &[u8], up_to: Option<&str>) {
         if self.entries.last().is_none_or(|last| last.made.placed == Digest::of(theirs)) {
             return;
         }

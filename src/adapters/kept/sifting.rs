@@ -2,7 +2,7 @@
 //!
 //! Must not know: what a line says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 
@@ -29,10 +29,12 @@ impl Journal {
             self.entries.iter().map(|e| (e.made.name.clone(), self.locate(e).is_some())).collect();
         // From the oldest text on everything counts: what came of it is found by what followed.
         let first_text = self.entries.iter().position(|e| texts[&e.made.name]).unwrap_or(self.entries.len());
+        let owed: BTreeSet<String> =
+            self.entries.iter().map(|e| e.made.name.clone()).filter(|name| self.is_owed(name)).collect();
         let mut n = 0;
         self.entries.retain(|entry| {
             n += 1;
-            n > first_text || (n > surplus && !old(entry))
+            n > first_text || (n > surplus && !old(entry)) || owed.contains(&entry.made.name)
         });
         if self.entries.is_empty() {
             let _ = fs::remove_file(place.journal());
@@ -49,9 +51,8 @@ impl Journal {
         let mut lines = 0;
         let told = self.told();
         for entry in &self.entries {
-            // Before the requests that came after it: with these it is the past.
             let is_last = told.as_ref().is_some_and(|(last, _)| *last == entry.made.name);
-            let told = told.clone().filter(|_| is_last).map(|(_, line)| line);
+            let told = told.clone().filter(|_| is_last).into_iter().flat_map(|(_, lines)| lines);
             for line in Line::of(entry, &self.file)?.into_iter().chain(told) {
                 temporary.write_all(&serde_json::to_vec(&line)?)?;
                 temporary.write_all(b"\n")?;
@@ -60,14 +61,5 @@ impl Journal {
         }
         temporary.persist(place.journal()).map_err(|failed| failed.error)?;
         Ok(lines)
-    }
-
-    /// What was reported as saved over, and the last exchange of it.
-    fn told(&self) -> Option<(String, Line)> {
-        let told: Vec<_> = self.entries.iter().map(|entry| &entry.made).filter(|made| made.told).collect();
-        let last = told.last()?;
-        let (at, keys) = self.lost.clone().map_or((last.at, Vec::new()), |(at, keys, _)| (at, keys));
-        let names = told.iter().map(|made| made.name.clone()).collect();
-        Some((last.name.clone(), Line::Told { names, at, keys }))
     }
 }

@@ -79,7 +79,8 @@ impl Bench {
                 assert!(!self.names(TEXT).contains(&kept.file_name().unwrap().to_string_lossy().into_owned()));
                 format!("{why} | {}", fs::read_to_string(kept).unwrap().replace('\n', "/"))
             }
-            Found::SavedOver { keys, own, news, .. } => {
+            Found::SavedOver { keys, own, debt, .. } => {
+                let news = debt.is_some();
                 format!("{}{}{}", keys.join(","), if own { " own" } else { "" }, if news { " news" } else { "" })
             }
         }
@@ -254,6 +255,7 @@ fn crashed(bench: &Bench, beside: &str, in_place: &str) -> PathBuf {
         own: false,
         dealt_with: None,
         settled: false,
+        acknowledged: false,
         told: false,
     };
     bench.journal().begin(made, &path).unwrap();

@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 use super::super::kept::{Journal, Look, returned, settled};
 use super::super::{fault, files};
 use crate::domain::ticket::Digest;
-use crate::text::lineage::Made;
+use crate::text::lineage::{Made, SavedOver};
 use crate::text::merge::{CameOut, Edit};
 
 /// A file name may have this many bytes.
@@ -38,11 +38,13 @@ pub(super) struct Place<'p> {
     follows: Option<String>,
     /// The first exchange of this edit.
     first: Option<String>,
+    /// The last exchange with an edit, if something else came out of it.
+    unsettled: Option<String>,
 }
 
 impl<'p> Place<'p> {
     pub(super) fn new(path: &'p Path, folder: &'p Path, own: bool, journal: &'p mut Journal) -> Self {
-        Self { path, folder, own, journal, follows: None, first: None }
+        Self { path, folder, own, journal, follows: None, first: None, unsettled: None }
     }
 
     /// What is put is made of what was written into the displaced text of this exchange.
@@ -53,7 +55,12 @@ impl<'p> Place<'p> {
     /// Puts a text, made of `base` by these edits, in place and says what was there. After an error nothing that came
     /// out is deleted.
     pub(super) fn put(&mut self, texts: Texts<'_>, edits: Vec<Edit>) -> io::Result<CameOut> {
-        match self.put_there(texts, edits) {
+        let edits_something = !edits.is_empty();
+        let put = self.put_there(texts, edits);
+        if edits_something && matches!(put, Ok(CameOut::Expected | CameOut::Other(_))) {
+            self.unsettled = self.follows.clone();
+        }
+        match put {
             // Who keeps a backup moves the file away and writes a new one: for a moment there is none.
             Err(gone) if gone.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => {
                 returned(self.path)?.map(CameOut::NotPut).ok_or(gone)
@@ -116,6 +123,7 @@ impl<'p> Place<'p> {
             own: self.own,
             dealt_with: None,
             settled: false,
+            acknowledged: false,
             told: false,
         };
         let name = made.name.clone();
@@ -145,6 +153,29 @@ impl<'p> Place<'p> {
         Ok(CameOut::Other(theirs))
     }
 
+    /// The edit is said to be done, and this text is in the file: also where the last exchange of it was none that settled
+    /// it, because somebody had saved meanwhile what held it already.
+    pub(super) fn acknowledge(&mut self, text: &[u8]) {
+        if let Some(name) = self.unsettled.take() {
+            self.journal.acknowledge(&name, text);
+        }
+    }
+
+    /// What came out of the exchange called `name` was written into since, and has perhaps taken something back.
+    pub(super) fn meet_later(&mut self, theirs: &[u8], name: &str) -> Option<SavedOver> {
+        self.journal.meet(theirs, Some(name))
+    }
+
+    /// It did not come into the file.
+    pub(super) fn withdraw(&mut self, taken: Option<&SavedOver>) {
+        taken.into_iter().for_each(|taken| self.journal.withdraw(taken));
+    }
+
+    /// Whether a text of this edit stands in the file, or has stood there.
+    pub(super) fn has_put(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// What came out has perhaps taken back what was acknowledged before this edit.
     pub(super) fn meet(&mut self, theirs: &[u8]) {
         self.journal.meet(theirs, self.first.as_deref());
@@ -169,6 +200,11 @@ impl<'p> Place<'p> {
         rustix::fs::fchmod(file, Mode::from_raw_mode(like.mode() & 0o7777))?;
         file.sync_all()?;
         Ok(temporary)
+    }
+
+    /// Where what somebody else wrote is kept.
+    pub(super) fn kept_paths(&self) -> Vec<String> {
+        self.journal.kept_paths()
     }
 
     /// Moves what was displaced to where it is kept.

@@ -11,7 +11,7 @@ use serde_yaml::Value;
 
 use super::super::kept::{Found, Journal, Known, Looking};
 use super::super::swap::{self, SwapError};
-use super::{Noticed, TicketFolder};
+use super::{Noticed, Said, TicketFolder};
 use crate::domain::edit::Change;
 use crate::domain::finding::Finding;
 use crate::domain::refusal::Refusal;
@@ -21,6 +21,8 @@ use crate::text::merge::Clash;
 
 /// A ticket that is being written by somebody else is looked at again so much later.
 const HELD: Duration = Duration::from_secs(1);
+/// How long a ticket's lock is waited for where there is time later.
+const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// Why deciding ended.
 enum Stop {
@@ -74,14 +76,14 @@ impl TicketFolder {
         self.look(&mut journal, path, &Looking::new(chrono::Utc::now()));
         let mut on_bytes = |bytes: &[u8]| self.decide(path, bytes, decide);
         let swapped = swap::edit(&mut journal, own, self.locks.waits(), &mut on_bytes);
-        let found = journal.take_found();
+        let found = [journal.take_found(), journal.owed()].concat();
         self.noticed(|noticed| {
             noticed.edited.push(path.to_owned());
             // What was known already is the past with this edit.
             let past = |finding: &Finding| matches!(finding, Finding::SavedOver { news: false, .. });
             noticed.findings.retain(|finding| !past(finding));
-            noticed.findings.extend(found.into_iter().map(|found| finding(&id, path, found)));
         });
+        self.take_note(path, &real, found);
         let swapped = swapped.map_err(|error| match error {
             SwapError::Refused(Stop::Refused(reason)) => EditError::Refused(reason),
             SwapError::Refused(Stop::Unsafe(message)) | SwapError::Unsafe(message) => unsafe_(message),
@@ -131,7 +133,11 @@ impl TicketFolder {
         let mut review = Review::default();
         let edited = self.noticed(|noticed| std::mem::take(&mut noticed.edited));
         let (paths, looking): (Vec<PathBuf>, _) = match which {
-            Reviewing::Own => (edited, Looking::last(now)),
+            Reviewing::Own => {
+                let owing = self.kept.owing();
+                let owing = owing.iter().map(|file| self.relative(file)).filter(|path| !edited.contains(path));
+                (edited.iter().cloned().chain(owing).collect(), Looking::last(now))
+            }
             Reviewing::Paths(paths) => (paths.to_vec(), Looking::new(now)),
             Reviewing::Due | Reviewing::Everything => {
                 review.again_in = self.look_at_leftovers(now);
@@ -153,7 +159,10 @@ impl TicketFolder {
                 self.review_one(&self.relative(&file), &looking, &known);
             }
         }
-        review.findings = self.noticed(|noticed| std::mem::take(&mut noticed.findings));
+        review.findings = self.noticed(|noticed| {
+            noticed.said.values_mut().for_each(|said| said.handed_over = true);
+            std::mem::take(&mut noticed.findings)
+        });
         review
     }
 
@@ -168,10 +177,41 @@ impl TicketFolder {
 
     fn look(&self, journal: &mut Journal, path: &Path, looking: &Looking) -> Option<Duration> {
         let reviewed = journal.review(looking);
-        let (ticket, path) = (self.id(path), path.to_owned());
-        let findings: Vec<_> = reviewed.found.into_iter().map(|found| finding(&ticket, &path, found)).collect();
-        self.noticed(|noticed| noticed.findings.extend(findings));
+        self.take_note(path, &journal.file, reviewed.found);
         reviewed.again_in
+    }
+
+    /// What came to light is said when it is asked for, each report that is owed once by this process.
+    fn take_note(&self, path: &Path, file: &Path, found: Vec<Found>) {
+        let ticket = self.id(path);
+        self.noticed(|noticed| {
+            for found in found {
+                if let Found::SavedOver { debt: Some(name), .. } = &found {
+                    if noticed.said.contains_key(name) {
+                        continue;
+                    }
+                    let said = Said { path: path.to_owned(), file: file.to_owned(), handed_over: false };
+                    noticed.said.insert(name.clone(), said);
+                }
+                noticed.findings.push(finding(&ticket, path, found));
+            }
+        });
+    }
+
+    /// Whoever was handed what came to light has put it on record: it is owed no more. False where something is left.
+    pub(super) fn put_on_record(&self) -> bool {
+        let said = self.noticed(|noticed| noticed.said.clone());
+        let mut all = true;
+        for (name, said) in said.into_iter().filter(|(_, said)| said.handed_over) {
+            // Who holds a ticket just now is not waited for: it can be noted later.
+            let lock = self.locks.clone().patience(AT_ONCE).lock(&self.id(&said.path));
+            let noted = lock.and_then(|_lock| self.kept.journal(&said.file)?.on_record(&name));
+            if noted.is_ok() {
+                self.noticed(|noticed| noticed.said.remove(&name));
+            }
+            all &= noted.is_ok();
+        }
+        all
     }
 
     pub(super) fn noticed<T>(&self, change: impl FnOnce(&mut Noticed) -> T) -> T {
@@ -193,6 +233,6 @@ fn finding(ticket: &TicketId, path: &Path, found: Found) -> Finding {
     match found {
         Found::Merged => Finding::Merged { ticket, path },
         Found::Conflict { kept, why } => Finding::Conflict { ticket, kept: kept.display().to_string(), why },
-        Found::SavedOver { keys, at, own, news } => Finding::SavedOver { ticket, keys, at, own, news },
+        Found::SavedOver { keys, at, own, debt } => Finding::SavedOver { ticket, keys, at, own, news: debt.is_some() },
     }
 }

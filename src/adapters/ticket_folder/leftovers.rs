@@ -210,6 +210,7 @@ mod tests {
             own: false,
             dealt_with: None,
             settled: false,
+            acknowledged: false,
             told: false,
         };
         bench.tickets.kept.journal(&folder.join("t.md")).unwrap().begin(made, &folder.join(name)).unwrap();

@@ -30,6 +30,7 @@ fn edited(first: &str, edits: &[&str]) -> (Vec<Made>, Vec<u8>) {
             own: edit.starts_with('+'),
             dealt_with: None,
             settled: true,
+            acknowledged: false,
             told: false,
         });
         text = placed;
