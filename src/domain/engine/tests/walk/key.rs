@@ -128,7 +128,11 @@ fn whole(key: &mut Key, host: &Host, ghost: &Ghost, hasty: u8) {
     ]);
     ghost.write(&mut key.0);
     match &engine.orchestrator {
-        Orchestrator::Busy(turn) => key.bits([true, turn.progress, turn.shaken, turn.made, turn.adopted]),
+        Orchestrator::Busy(turn) => {
+            // Of a limit that is over nothing can be shown.
+            let proof = turn.under_limit && saved.rate_limited_until.is_some();
+            key.bits([true, turn.progress, turn.shaken, turn.made, turn.adopted, proof]);
+        }
         Orchestrator::Idle { .. } => key.bits([false]),
         Orchestrator::Preparing { .. } => key.bits([false, true]),
     }
