@@ -162,6 +162,22 @@ impl GitWorktree {
         Repository::discover(&self.root)?.config()?.snapshot()?.get_str("user.name").map(str::to_owned)
     }
 
+    /// What git says of the past; None where it does not, or not in time.
+    fn looking_back(&self, arguments: &[&str]) -> Option<String> {
+        let arguments = [&["--literal-pathspecs"], arguments].concat();
+        let said = git_program::run_within_limit(&self.root, &arguments, LOOKING_BACK).ok()?;
+        Some(String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// Whether git keeps one of these Markdown files (`ls-tree`) somewhere else in the workspace now: then `git mv` took them.
+    fn lies_elsewhere(&self, lay: &str) -> bool {
+        let Some(kept) = self.looking_back(&["ls-files", "--stage"]) else { return true };
+        let word = |line: &'_ str, at: usize| line.split_ascii_whitespace().nth(at).map(str::to_owned);
+        let kept: BTreeSet<String> = kept.lines().filter_map(|line| word(line, 1)).collect();
+        let markdown = lay.lines().filter(|line| Path::new(line).extension().is_some_and(|end| end == "md"));
+        markdown.filter_map(|line| word(line, 2)).any(|blob| kept.contains(&blob))
+    }
+
     fn name_by_program(&self) -> Result<String, GitError> {
         let said = git_program::run(&self.root, &["config", "--get", "user.name"])?;
         Ok(String::from_utf8_lossy(&said).into_owned())
@@ -203,13 +219,17 @@ impl MainWorktree for GitWorktree {
 
     fn emptied_tickets(&self) -> bool {
         let Some(folder) = self.tickets.to_str().filter(|_| self.git_dir.is_some()) else { return false };
-        let says = |arguments: &[&str]| {
-            let arguments = [&["--literal-pathspecs"], arguments, &["--", folder]].concat();
-            git_program::run_within_limit(&self.root, &arguments, LOOKING_BACK)
-        };
+        let of_folder = |arguments: &[&str]| self.looking_back(&[arguments, &["--", folder]].concat());
         // In the index there is nothing of it, and in the history there is.
-        let nothing_kept = says(&["ls-files", "--cached"]).is_ok_and(|files| files.is_empty());
-        nothing_kept && says(&["rev-list", "--max-count=1", "HEAD"]).is_ok_and(|commit| !commit.is_empty())
+        let nothing_kept = of_folder(&["ls-files", "--cached"]).is_some_and(|files| files.is_empty());
+        let last = || of_folder(&["rev-list", "--max-count=1", "HEAD"]).filter(|commit| !commit.is_empty());
+        let Some(last) = nothing_kept.then(last).flatten() else { return false };
+        // Either the next commit takes it, or that one did.
+        let before = format!("{}^", last.trim());
+        let lay = ["HEAD", &before]
+            .into_iter()
+            .find_map(|tree| of_folder(&["ls-tree", "-r", tree]).filter(|l| !l.is_empty()));
+        !self.lies_elsewhere(&lay.unwrap_or_default())
     }
 
     fn user_name(&self) -> Option<String> {

@@ -205,6 +205,11 @@ impl Ledger {
         self.saved.rate_limited_until = Some(until).max(self.saved.rate_limited_until);
     }
 
+    /// A turn that began while it was to hold came through: it does not.
+    pub fn limit_is_over(&mut self) {
+        self.saved.rate_limited_until = None;
+    }
+
     /// A turn got somewhere before a rate limit ended it: what came before counts no more.
     pub fn forget_limits(&mut self) {
         self.saved.rate_limits = 0;

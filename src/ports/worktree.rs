@@ -33,7 +33,7 @@ pub trait MainWorktree: Send + Sync {
     fn obstacle(&self) -> Option<Obstacle>;
 
     /// Git has taken every file of the ticket folder out of the worktree: it kept some once, and keeps none any more. Then
-    /// it took the folder with the last one, and nobody moved it away.
+    /// it took the folder with the last one, and nobody moved it away. Not where it keeps one of them in another place.
     fn emptied_tickets(&self) -> bool {
         false
     }

@@ -115,6 +115,25 @@ fn what_counts_lies_beside_a_ticket_folder_that_lies_deep() {
 }
 
 #[test]
+fn a_ticket_folder_that_git_took_is_told_from_one_that_was_moved_away() {
+    let table = [
+        ("true", false),
+        ("mv tickets issues", false),
+        ("git rm -qr tickets", true),
+        ("git rm -qr tickets; git commit -qm two; echo x > c; git add c; git commit -qm three", true),
+        ("mv tickets issues; git add -A", false),
+        ("git mv tickets issues; git commit -qm two; echo x > c; git add c; git commit -qm three", false),
+        ("mkdir old; git mv tickets/t.md old/t.md", false),
+        ("git rm -qr tickets; git commit -qm two; git checkout -q --orphan new; git commit -qm none", false),
+    ];
+    for (script, expected) in table {
+        let scene = Scene::new("");
+        scene.shell(script);
+        assert_eq!(scene.worktree().emptied_tickets(), expected, "{script}");
+    }
+}
+
+#[test]
 fn repositories_that_the_library_cannot_open_are_asked_through_the_program() {
     for init in ["--ref-format=reftable", "--object-format=sha256"] {
         let probe = TempDir::new().unwrap();

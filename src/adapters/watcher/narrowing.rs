@@ -67,6 +67,7 @@ impl Narrowing {
         // A folder that is gone meanwhile was replaced, and its parent tells.
         let _ = add_watch(&self.0, folder, changes | itself | Of::ONLYDIR);
     }
+
     /// While the library sets watches at and below a folder it reads no reports, and opens every folder in it: reports of
     /// that would fill the kernel's queue. So the folder is narrowed all the while. None where that cannot be done.
     pub(super) fn meanwhile<T>(&self, folder: &Path, watch: impl FnOnce() -> T) -> Option<T> {
@@ -79,9 +80,17 @@ impl Narrowing {
         };
         thread::scope(|scope| {
             thread::Builder::new().spawn_scoped(scope, narrow).ok()?;
-            let watched = watch();
-            over.store(true, Ordering::Release);
-            Some(watched)
+            let _over = Over(&over);
+            Some(watch())
         })
+    }
+}
+
+/// Says that it is over, also where the library panics: the other thread is waited for.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }

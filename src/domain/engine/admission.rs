@@ -54,6 +54,11 @@ fn unwatched(id: &str) -> Refusal {
     ))
 }
 
+/// No moment of the session's own: it may come from anywhere near it, a second terminal of the same window for one.
+fn is_mere_sign(contact: &Contact) -> bool {
+    matches!(contact, Contact::Active { own: false })
+}
+
 fn is_start(contact: &Contact) -> bool {
     matches!(contact, Contact::Started { .. })
 }
@@ -128,7 +133,7 @@ impl Engine {
         match self.admit(&report) {
             Admission::Known => self.known_by(report, &contact),
             // An end, or a mere sign of life, makes nobody the Orchestrator: it may be of something beside the session.
-            Admission::New if matches!(contact, Contact::Ended | Contact::Active { own: false }) => return,
+            Admission::New if contact == Contact::Ended || is_mere_sign(&contact) => return,
             Admission::New if self.session.is_none() && report.registers == Registers::Never && is_start(&contact) => {
                 // Another process under the id of one that was attached: nobody said so of this one.
                 self.left_in_doubt = None;
@@ -159,7 +164,9 @@ impl Engine {
             // A start is told by an agent that has just begun: what it has in common with the former one is a terminal.
             (Some(_), Some(_)) if is_start(contact) => report.process.clone(),
             (Some(_), Some(_)) => common().or_else(|| report.process.clone()),
-            (Some(_), None) => report.process.clone().filter(|process| session.comes_from(process)),
+            (Some(_), None) => {
+                report.process.clone().filter(|process| !is_mere_sign(contact) && session.comes_from(process))
+            }
         };
         let Some(process) = process.filter(|process| !session.is_process(Some(process))) else { return };
         // Where both come from is the agent, or what it runs all its hooks by.

@@ -147,6 +147,8 @@ impl Engine {
     fn begin_unannounced(&mut self, now: Timestamp) {
         if matches!(self.orchestrator, Orchestrator::Idle { .. }) {
             self.begin_turn(now);
+            // Nobody knows when: perhaps before a rate limit.
+            self.no_proof();
         }
     }
 

@@ -137,7 +137,7 @@ impl Engine {
             session.pending = Some(Pending { causes: kick.causes.clone(), since });
         } else {
             session.turn_began();
-            let turn = Turn::new(Some(kick.id.clone()), kick.items.clone(), now);
+            let turn = self.turn(Some(kick.id.clone()), kick.items.clone(), now);
             self.orchestrator = Orchestrator::Busy(Turn { by_stop: answer == Some(Answer::Stop), ..turn });
         }
         self.want(Effect::HandOver(kick));
@@ -165,7 +165,7 @@ impl Engine {
             shown
         });
         let (kick, items) = shown.map(|shown| (shown.kick, shown.items)).unzip();
-        self.orchestrator = Orchestrator::Busy(Turn::new(kick, items.unwrap_or_default(), now));
+        self.orchestrator = Orchestrator::Busy(self.turn(kick, items.unwrap_or_default(), now));
     }
 
     /// A change may have settled what a pending kick was for.

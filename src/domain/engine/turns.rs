@@ -60,6 +60,8 @@ pub struct Turn {
     pub(super) adopted: bool,
     /// Its list was the answer to the end of the turn before.
     pub(super) by_stop: bool,
+    /// A rate limit was to hold when it began, and none was reported since: if it comes through, that one is over.
+    pub(super) under_limit: bool,
 }
 
 impl Turn {
@@ -79,6 +81,7 @@ impl Turn {
             made: false,
             adopted: false,
             by_stop: false,
+            under_limit: false,
         }
     }
 }
@@ -177,8 +180,13 @@ impl Engine {
             self.hand_over(kick, now);
             return;
         }
-        self.orchestrator = Orchestrator::Busy(Turn::new(Some(kick.id.clone()), kick.items.clone(), now));
+        self.orchestrator = Orchestrator::Busy(self.turn(Some(kick.id.clone()), kick.items.clone(), now));
         self.want(Effect::Launch(kick));
+    }
+
+    /// A turn that begins now.
+    pub(super) fn turn(&self, kick: Option<KickId>, handed: Vec<Item>, now: Timestamp) -> Turn {
+        Turn { under_limit: self.ledger.saved.rate_limited_until.is_some(), ..Turn::new(kick, handed, now) }
     }
 
     pub(super) fn turn_started(&mut self, kick: &KickId, process: ProcessIdentity) {
@@ -209,6 +217,9 @@ impl Engine {
             self.ledger.forget_limits();
         }
         let ended = self.count_failure(outcome, jitter, now, now);
+        if turn.under_limit && *outcome == TurnOutcome::Succeeded {
+            self.ledger.limit_is_over();
+        }
         let delivered = outcome.delivered();
         if delivered && ended.failed.is_none() {
             self.note_shown_gated(&turn);
@@ -343,8 +354,17 @@ impl Engine {
 
     pub(super) fn rate_limited(&mut self, until: Timestamp, now: Timestamp) {
         self.ledger.wait_for_limit(until);
+        // Its end proves nothing about a limit that came while it ran.
+        self.no_proof();
         self.record_limit(until, None, now);
         self.save_ledger();
+    }
+
+    /// However the running turn ends, it does not show that the rate limit is over.
+    pub(super) fn no_proof(&mut self) {
+        if let Orchestrator::Busy(turn) = &mut self.orchestrator {
+            turn.under_limit = false;
+        }
     }
 
     /// `times`: how many turns it has ended in a row, where it has ended one.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::super::{Contact, RecordKind, TurnOutcome};
+use super::super::{Contact, Event, RecordKind, TurnOutcome};
 use super::bounds::{alerts, host};
 use super::host::Host;
-use super::sessions::{self, PROMPT, START, contact, pending};
+use super::sessions::{self, PROMPT, START, STOP, contact, pending};
 use crate::domain::classify::clock;
+use crate::domain::kick::Boundary;
 use crate::domain::policy::Policy;
 use crate::domain::rate_limit::RateLimit;
 use crate::domain::sample::{queued, ticket};
@@ -115,4 +116,82 @@ fn failures_back_off_and_a_rate_limit_is_waited_for() {
     assert!(!pending(&host));
     host.run(15);
     assert_eq!(contact(&mut host, PROMPT), "a");
+}
+
+/// Somebody reports a limit, in the midst of whatever goes on.
+fn reports(host: &mut Host) {
+    host.tell(Event::RateLimited(host.now + TimeDelta::hours(1)));
+}
+
+#[test]
+fn a_turn_that_comes_through_shows_that_the_limit_before_it_is_over() {
+    let limited = || Contact::Limited { why: "the API".into(), wait: Some(Duration::from_hours(5)) };
+    let under_limit = || {
+        let mut host = sessions::host(Policy::default(), [ticket("a", State::Ready)]);
+        contact(&mut host, START);
+        contact(&mut host, PROMPT);
+        host.queue("a");
+        contact(&mut host, limited());
+        assert_eq!(host.decisions(0).last().unwrap(), "backing_off");
+        host
+    };
+    // A person tries, and it works: what waited for the limit is decided on at once.
+    let mut host = under_limit();
+    assert_eq!(contact(&mut host, PROMPT), "");
+    assert_eq!(contact(&mut host, STOP), "a");
+    assert_eq!(host.saved.rate_limited_until, None);
+    // Nothing is shown by a turn that ran into it, that somebody ended, or that nobody saw begin; nor by one during which
+    // another limit was reported, or that began before the first.
+    let shows_nothing: [fn(&mut Host); 4] = [
+        |host| {
+            contact(host, PROMPT);
+            contact(host, Contact::Interrupted);
+        },
+        |host| {
+            contact(host, STOP);
+        },
+        |host| {
+            contact(host, PROMPT);
+            reports(host);
+            contact(host, STOP);
+        },
+        |host| {
+            host.run(6 * 3600);
+            contact(host, PROMPT);
+            reports(host);
+            contact(host, STOP);
+        },
+    ];
+    for (number, happens) in shows_nothing.into_iter().enumerate() {
+        let mut host = under_limit();
+        happens(&mut host);
+        assert!(host.saved.rate_limited_until.is_some_and(|until| until > host.now), "{number}");
+    }
+    // An agent that runs into it again each time a person tries is kicked no more often than the person tries.
+    let mut host = under_limit();
+    for _ in 0..20 {
+        contact(&mut host, PROMPT);
+        contact(&mut host, STOP);
+        contact(&mut host, limited());
+        host.run(60);
+    }
+    assert_eq!(host.count(RecordKind::KickSent), 20, "once each");
+}
+
+#[test]
+fn a_kick_of_a_persons_that_comes_through_ends_the_wait_and_the_rest_follows() {
+    let mut host = host(&["a"]);
+    host.finish_turn(TurnOutcome::Limited {
+        why: "exit 75".into(),
+        limit: RateLimit { wait: Duration::from_hours(5), named: true },
+    });
+    host.run(60);
+    assert!(host.turn.is_none());
+    host.boundary(Boundary::UserKick);
+    host.run(1);
+    host.plan("a");
+    host.finish_turn(TurnOutcome::Succeeded);
+    assert_eq!(host.saved.rate_limited_until, None);
+    host.run(1);
+    assert!(host.turn.is_some(), "a turn with progress is asked for the next step");
 }

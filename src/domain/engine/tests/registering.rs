@@ -210,6 +210,9 @@ fn one_that_is_attached_from_below_its_agent_is_the_agents() {
     ends(&mut host, 9);
     host.run(61);
     assert_eq!(live(&host), Some(("s", Way::Attached)));
+    // Attached once more from another terminal of the same window, it does not come to live in that.
+    says(&mut host, from("s", 3, &[]), Contact::Active { own: false });
+    assert_eq!(pid(&host), Some(5));
     // What a person named as its process is it.
     says(&mut host, by_name("s"), Contact::Ended);
     says(&mut host, SessionReport { guessed: false, ..from("s", 19, &[5, 3]) }, START);

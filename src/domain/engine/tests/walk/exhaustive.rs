@@ -4,7 +4,8 @@
 use super::search::{World, check};
 use super::{
     Act::{self, *},
-    attached, brake, each, failing, one_item, orchestrator, own_hand, policy, two, woken,
+    any_time, attached, brake, by_hand, each, failing, gates, haste, one_item, orchestrator, own_hand, paused, people,
+    policy, two, woken,
 };
 use crate::domain::sample::{queued, ticket};
 use crate::domain::ticket::State;
@@ -85,6 +86,16 @@ fn whole_attached() {
 #[ignore = "minutes: the whole of each world"]
 fn whole_woken() {
     check(&woken());
+}
+
+/// The worlds that are walked whole in small only, with all of their acts: as many states as are asked for.
+#[test]
+#[ignore = "minutes: hundreds of thousands of states of each world"]
+fn far_into_the_large_ones() {
+    let asked = std::env::var("YOI_STATES").ok().and_then(|states| states.parse().ok());
+    for world in [people(), by_hand(), gates(), paused(), haste(), any_time()] {
+        check(&world.first(asked.unwrap_or(200_000)));
+    }
 }
 
 /// Three tickets, one at a time.

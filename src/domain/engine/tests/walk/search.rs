@@ -145,13 +145,15 @@ fn walk(world: &World) -> Result<Walk, String> {
             let Some(next) = spot.after(world, one, rest) else { continue };
             let (next, kicks) = next.map_err(|why| format!("{why}, after {:?}", walk.path_and(at, one)))?;
             let fresh = walk.edges.len();
-            let to = *known.entry(next.key(world)).or_insert(fresh);
+            let key = next.key(world);
+            let found = known.get(&key).copied();
+            if found.is_none() && fresh >= world.states {
+                walk.whole = false;
+                continue;
+            }
+            let to = found.unwrap_or(fresh);
             if to == fresh {
-                if fresh >= world.states {
-                    walk.whole = false;
-                    known.retain(|_, to| *to != fresh);
-                    continue;
-                }
+                known.insert(key, fresh);
                 walk.edges.push(Vec::new());
                 walk.came.push(Some((at, one)));
                 spots.push_back(next);
