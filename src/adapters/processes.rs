@@ -34,6 +34,11 @@ impl SystemProcesses {
         self.boot.identity(pid, stat)
     }
 
+    /// Whether it began since this machine was last started.
+    pub(super) fn is_of_this_boot(&self, process: &ProcessIdentity) -> bool {
+        self.boot.is_of(process)
+    }
+
     /// A hold on exactly this process; None if it is not alive.
     pub(super) fn hold(&self, process: &ProcessIdentity) -> Option<Handle> {
         self.boot.is_of(process).then(|| Handle::open(process.pid, process.started)).flatten()

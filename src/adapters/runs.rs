@@ -10,6 +10,7 @@ pub(super) mod files;
 #[cfg(test)]
 mod tests;
 mod watching;
+mod whose;
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -77,13 +78,16 @@ impl RunFolder {
         // Whatever became of its order: while the lock is held somebody is at work, and must not be joined by another.
         let held = files.is_held();
         // One that began, and neither goes on nor has a record of its end, was killed together with its supervisor.
+        let (started, ended) = (files.started(), files.end().is_some());
+        let foreign = |started| !ended && whose::is_foreign(&files, started, held, &self.processes);
         let standing = match &order {
+            _ if started.as_ref().is_some_and(foreign) => Standing::Foreign,
             _ if held => Standing::Running,
-            Some(_) if files.started().is_some() || files.end().is_some() => Standing::Ended(watching::end_of(&files)),
+            Some(_) if started.is_some() || ended => Standing::Ended(watching::end_of(&files)),
             _ => Standing::NeverBegan,
         };
         let turn = order.map_or_else(|| by_name(name, &files), |order| order.turn);
-        let process = files.started().filter(|_| held).map(|started| started.program);
+        let process = started.filter(|_| standing == Standing::Running).map(|started| started.program);
         Found { turn: RunningTurn { process, ..turn }, standing }
     }
 }
@@ -186,8 +190,14 @@ impl Runs for RunFolder {
                 thread::sleep(PAUSE);
             }
         };
-        within(BEGINNING, Box::new(|| files.started().is_some() || !files.is_held()));
-        if let Some(supervisor) = files.started().and_then(|started| self.processes.hold(&started.supervisor)) {
+        let foreign = |started| whose::is_foreign(&files, &started, true, &self.processes);
+        if files.is_held() && files.started().is_some_and(foreign) {
+            return Err(io::Error::other("it belongs to the workspace that this one was copied from"));
+        }
+        let own = || files.started().filter(|started| whose::is_own(&files, started, true));
+        within(BEGINNING, Box::new(|| own().is_some() || !files.is_held()));
+        let started = own().filter(|_| files.is_held());
+        if let Some(supervisor) = started.and_then(|started| self.processes.hold(&started.supervisor)) {
             supervisor.signal(Signal::TERM);
             // Whoever was stopped takes no other signal.
             supervisor.signal(Signal::CONT);

@@ -132,9 +132,9 @@ impl Supervisor<'_> {
         let own = crate::ports::Processes::identify(&self.processes, std::process::id());
         let Ok(supervisor) = own else { return };
         let program = self.processes.identity(agent.pid(), agent.stat());
-        let started = Started { supervisor, program };
+        let mut started = Started { supervisor, program, place: None };
         if let Some(holding) = &self.holding {
-            holding.note(&started);
+            holding.note(&mut started);
         }
         let _ = self.records.write_started(&started);
         fault::point("run", "started");

@@ -68,12 +68,20 @@ impl Host {
     pub(super) fn turn_shown(&mut self, kick: KickId, sign: Sign) {
         match sign {
             Sign::Started(process) => self.tell(Event::TurnStarted { kick, process }),
-            Sign::Hangs(what) => {
-                let (at, what) = (self.now(), format!("the turn of kick {}: {what}", kick.0));
-                self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data: json!({"what": what}) });
-            }
+            Sign::Hangs(what) => self.say_of_turn(&kick, &what),
             Sign::Ended(end) => self.turn_over(&kick, &end),
         }
+    }
+
+    /// Puts something about a turn into the inbox.
+    fn say_of_turn(&mut self, kick: &KickId, what: &str) {
+        let (at, what) = (self.now(), format!("the turn of kick {}: {what}", kick.0));
+        self.record(Record { kind: RecordKind::Inbox, at, ticket: None, data: json!({"what": what}) });
+    }
+
+    /// Said once: it is forgotten here, and left alone where it runs.
+    pub(super) fn say_foreign(&mut self, kick: &KickId) {
+        self.say_of_turn(kick, "it belongs to the workspace that this one was copied from; it is left alone");
     }
 
     fn turn_over(&mut self, kick: &KickId, end: &End) {
@@ -113,6 +121,8 @@ pub(super) struct FormerTurns {
     pub(super) ended: Vec<EndedTurn>,
     /// Those that are over and done with.
     pub(super) over: Vec<KickId>,
+    /// Those among them that are another workspace's.
+    pub(super) foreign: Vec<KickId>,
 }
 
 impl FormerTurns {
@@ -128,6 +138,10 @@ impl FormerTurns {
                 // There is one turn at a time, so there is one at most. Were there two, the newer is the session's.
                 Standing::Running => former.running = Some(turn),
                 Standing::NeverBegan => former.over.push(turn.kick),
+                Standing::Foreign => {
+                    former.over.push(turn.kick.clone());
+                    former.foreign.push(turn.kick);
+                }
                 Standing::Ended(end) => {
                     former.over.push(turn.kick.clone());
                     if !is_recorded(history, &turn.kick) {

@@ -75,6 +75,9 @@ impl Host {
         host.resident = true;
         host.about = about;
         host.tell(Event::Started(Box::new(start)));
+        for kick in &former.foreign {
+            host.say_foreign(kick);
+        }
         for kick in &former.over {
             host.forget_run(kick);
         }

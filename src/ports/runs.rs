@@ -99,6 +99,8 @@ pub enum Standing {
     Ended(End),
     /// Nothing of it ever began.
     NeverBegan,
+    /// It belongs to the workspace that this one was copied from, whatever becomes of it there.
+    Foreign,
 }
 
 /// A run that an earlier daemon began.

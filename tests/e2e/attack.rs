@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
+use crate::support::Answer;
 use crate::support::stage::{BOUND, Stage};
 use crate::support::wait::until;
 
@@ -266,6 +267,31 @@ fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
     };
     until("the record of its end", BOUND, ended, || format!("{:?}", names(&stage, "moved/.git/yoi/runs")));
     assert!(names(&stage, "work/.git/yoi/runs").is_empty(), "{:?}", names(&stage, "work/.git/yoi"));
+}
+
+#[test]
+fn a_turn_that_runs_while_its_workspace_is_copied_is_let_be_by_the_copy() {
+    let stage = Stage::new();
+    stage.ticket("a", "queued", "");
+    stage.hold();
+    stage.start();
+    stage.nth_turn(1);
+    let started = || names(&stage, "work/.git/yoi/runs").iter().any(|name| name.ends_with(".started")).then_some(());
+    until("its records", BOUND, started, || stage.story());
+    let mark = stage.mark();
+    let copied = stage.bench.run(stage.bench.program("cp", ".").args(["-a", "work", "copy"]));
+    assert_eq!(copied.code, 0, "{copied}");
+    let answers = ["up", "status", "events --json", "down --pods", "up", "events --json", "down --pods"]
+        .map(|line| stage.bench.yoi("copy", line));
+    assert!(answers.iter().all(|answer| answer.code == 0), "{answers:?}");
+    let said = |answer: &Answer| answer.stdout.matches("the workspace that this one was copied from").count();
+    assert_eq!(answers.each_ref().map(said), [0, 1, 1, 0, 0, 1, 0], "once: {answers:?}");
+    assert!(!answers[2].stdout.contains("TURN_ENDED"), "its end is not the copy's to tell: {}", answers[2]);
+    assert!(names(&stage, "copy/.git/yoi/runs").is_empty());
+    stage.release();
+    let end = stage.event(mark, "the turn's end", |event| event["kind"] == "TURN_ENDED");
+    assert!(end["data"]["failed"].is_null() && end["data"]["delivered"] != false, "{end}");
+    stage.rest();
 }
 
 #[test]

@@ -26,6 +26,28 @@ pub(in crate::adapters) struct Started {
     pub(in crate::adapters) supervisor: ProcessIdentity,
     /// The program, the leader of its group.
     pub(in crate::adapters) program: ProcessIdentity,
+    /// Where the supervisor holds its lock. None in a record of a version that did not note it.
+    #[serde(default)]
+    pub(in crate::adapters) place: Option<Place>,
+}
+
+/// Which files a run's lock and its folder are: the same after a move, others in a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::adapters) struct Place {
+    lock: FileId,
+    folder: FileId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileId {
+    dev: u64,
+    ino: u64,
+}
+
+impl FileId {
+    fn of(file: &fs::Metadata) -> Self {
+        Self { dev: file.dev(), ino: file.ino() }
+    }
 }
 
 /// The files of one run.
@@ -102,8 +124,30 @@ impl RunFiles {
     /// Whether the lock's file is still the one that lies there.
     pub(in crate::adapters) fn is_lock(&self, lock: &File) -> bool {
         let there = fs::symlink_metadata(self.lock_path());
-        let same = |ours: fs::Metadata, there: fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-        lock.metadata().is_ok_and(|ours| there.is_ok_and(|there| same(ours, there)))
+        lock.metadata().is_ok_and(|ours| there.is_ok_and(|there| FileId::of(&ours) == FileId::of(&there)))
+    }
+
+    /// Where this lock of theirs lies.
+    pub(in crate::adapters) fn place(&self, lock: &File) -> Option<Place> {
+        let (lock, folder) = (lock.metadata().ok()?, fs::metadata(&self.folder).ok()?);
+        Some(Place { lock: FileId::of(&lock), folder: FileId::of(&folder) })
+    }
+
+    /// Whether that is the lock that lies here, and not only by a further name of it, as in a copy made of hard links.
+    pub(super) fn is_at(&self, place: &Place) -> bool {
+        self.names_of(place).is_some_and(|(folder, names)| folder || names == 1)
+    }
+
+    /// Whether the lock that lies here is that one by a further name.
+    pub(super) fn is_linked_to(&self, place: &Place) -> bool {
+        self.names_of(place).is_some_and(|(folder, names)| !folder && names > 1)
+    }
+
+    /// Where that is the lock that lies here: whether this is its folder, and how many names it has.
+    fn names_of(&self, place: &Place) -> Option<(bool, u64)> {
+        let lock = fs::symlink_metadata(self.lock_path()).ok().filter(|lock| FileId::of(lock) == place.lock)?;
+        let folder = fs::metadata(&self.folder).is_ok_and(|folder| FileId::of(&folder) == place.folder);
+        Some((folder, lock.nlink()))
     }
 
     /// The lock file, opened; made where it is missing.

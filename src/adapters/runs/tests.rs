@@ -53,7 +53,8 @@ impl Bench {
         let own = self.processes.identify(std::process::id()).unwrap();
         let gone = || ProcessIdentity { started: own.started - 1, ..own.clone() };
         let program = program.map_or_else(gone, |pid| self.processes.identify(pid).unwrap());
-        let started = Started { supervisor: own, program };
+        let place = files.place(&files.open_lock().unwrap());
+        let started = Started { supervisor: own, program, place };
         files.write_started(&started).unwrap();
         started
     }
@@ -168,6 +169,100 @@ fn a_program_that_outlived_its_supervisor_is_ended_before_its_end_is_told() {
     reaper.join().unwrap();
 }
 
+/// What becomes of a program that runs without an end on record, when its folder is looked through after this.
+fn check_program(what: &str, rearrange: impl FnOnce(&Bench, &RunFiles) -> RunFolder, foreign: bool, ended: bool) {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let mut child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
+    let started = bench.started(&files, Some(child.id()));
+    let runs = rearrange(&bench, &files);
+    runs.tidy();
+    let found = runs.found().unwrap();
+    runs.end(&KickId("s-1".into())).unwrap();
+    // A group that is told to end is waited for; one that is let be is alive.
+    assert_eq!(bench.processes.is_alive(&started.program), !ended, "{what}: {found:?}");
+    assert_eq!(found[0].standing == Standing::Foreign, foreign, "{what}: {found:?}");
+    assert!(found[0].turn.process.is_none(), "{what}: {found:?}");
+    runs.forget(&KickId("s-1".into())).unwrap();
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// Makes each file of the runs anew in another folder, or gives it a further name there.
+fn copied(bench: &Bench, put: fn(&Path, &Path) -> io::Result<()>) -> RunFolder {
+    let copy = bench.folder.path().join("copy");
+    own_folder(&copy).unwrap();
+    for entry in fs::read_dir(bench.folder.path().join("runs")).unwrap() {
+        let path = entry.unwrap().path();
+        put(&path, &copy.join(path.file_name().unwrap())).unwrap();
+    }
+    RunFolder { folder: copy, ..bench.runs.clone() }
+}
+
+fn with_record(files: &RunFiles, change: impl FnOnce(&mut Started)) {
+    let mut started = files.started().unwrap();
+    change(&mut started);
+    files.write_started(&started).unwrap();
+}
+
+#[test]
+fn a_run_of_the_workspace_that_this_one_was_copied_from_is_let_be() {
+    let copy = |from: &Path, to: &Path| fs::copy(from, to).map(drop);
+    let dead = |started: &mut Started| started.supervisor.started -= 1;
+    check_program("as it was", |bench, _| bench.runs.clone(), false, true);
+    check_program("copied", |bench, _| copied(bench, copy), true, false);
+    let late = |bench: &Bench, files: &RunFiles| {
+        with_record(files, dead);
+        copied(bench, copy)
+    };
+    check_program("copied, its supervisor killed afterwards", late, true, false);
+    check_program("copied by hard links", |bench, _| copied(bench, |from, to| fs::hard_link(from, to)), true, false);
+    let moved = |bench: &Bench, _: &RunFiles| {
+        let folder = bench.folder.path().join("moved");
+        fs::rename(bench.folder.path().join("runs"), &folder).unwrap();
+        RunFolder { folder, ..bench.runs.clone() }
+    };
+    check_program("moved", moved, false, true);
+    let unnoted = |bench: &Bench, files: &RunFiles| {
+        with_record(files, |started| started.place = None);
+        bench.runs.clone()
+    };
+    check_program("of a version that noted no place", unnoted, true, false);
+    let unnoted_dead = |bench: &Bench, files: &RunFiles| {
+        with_record(files, |started| (started.place, started.supervisor.started) = (None, 1));
+        bench.runs.clone()
+    };
+    check_program("of such a one, its supervisor killed", unnoted_dead, false, false);
+    let former_boot = |bench: &Bench, files: &RunFiles| {
+        with_record(files, |started| started.supervisor.boot_id = "former".into());
+        copied(bench, copy)
+    };
+    check_program("restored after a restart of the machine", former_boot, false, false);
+}
+
+#[test]
+fn a_held_lock_is_adopted_after_a_move_and_not_by_a_further_name() {
+    let bench = Bench::new();
+    let files = bench.ordered("s-1", 1);
+    let lock = bench.held("s-1");
+    let mut supervisor = Command::new("sleep").arg("1000").spawn().unwrap();
+    bench.started(&files, None);
+    let own = bench.processes.identify(supervisor.id()).unwrap();
+    with_record(&files, |started| started.supervisor = own.clone());
+    let copy = copied(&bench, |from, to| fs::hard_link(from, to));
+    let standing = |runs: &RunFolder| runs.found().unwrap().swap_remove(0).standing;
+    assert_eq!((standing(&copy), standing(&bench.runs)), (Standing::Foreign, Standing::Running));
+    let refused = copy.end(&KickId("s-1".into())).unwrap_err().to_string();
+    assert_eq!(refused, "it belongs to the workspace that this one was copied from");
+    assert!(bench.processes.is_alive(&own), "whoever holds it was not signalled");
+    let moved = RunFolder { folder: bench.folder.path().join("moved"), ..bench.runs.clone() };
+    fs::rename(bench.folder.path().join("runs"), &moved.folder).unwrap();
+    assert_eq!(standing(&moved), Standing::Running);
+    drop(lock);
+    supervisor.kill().unwrap();
+    supervisor.wait().unwrap();
+}
+
 #[test]
 fn a_supervisor_that_cannot_be_started_leaves_nothing() {
     let bench = Bench::new();
@@ -205,6 +300,7 @@ fn stopped_supervisor(script: &str) -> (Vec<Sign>, std::process::ExitStatus) {
     let started = Started {
         supervisor: bench.processes.identify(supervisor.id()).unwrap(),
         program: ProcessIdentity { started: 1, ..bench.processes.identify(std::process::id()).unwrap() },
+        place: None,
     };
     files.write_started(&started).unwrap();
     let (send, signs) = channel();
@@ -240,7 +336,7 @@ fn whoever_has_a_supervisors_number_by_now_is_let_be() {
     let mut innocent = Command::new("sleep").arg("1000").spawn().unwrap();
     let own = bench.processes.identify(innocent.id()).unwrap();
     let former = ProcessIdentity { started: own.started - 1, ..own.clone() };
-    files.write_started(&Started { supervisor: former.clone(), program: former }).unwrap();
+    files.write_started(&Started { supervisor: former.clone(), program: former, place: None }).unwrap();
     let (send, signs) = channel();
     let runs = RunFolder { settling: Duration::from_millis(50), ..bench.runs.clone() };
     runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));

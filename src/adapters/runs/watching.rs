@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::files::{RunFiles, WatchedLock};
+use super::whose;
 use crate::adapters::processes::SystemProcesses;
 use crate::ports::runs::{End, How, OnSign, Sign};
 
@@ -53,6 +54,9 @@ impl Watching {
     /// ought to be, it is told to go on; then it is ended, and its program with it.
     fn see_to_supervisor(&self) {
         let (Some(lock), Some(started)) = (self.lock.clone(), self.files.started()) else { return };
+        if !whose::is_own(&self.files, &started, true) {
+            return;
+        }
         let limit = self.files.order().ok().flatten().map(|order| order.launch.timeout.saturating_add(self.settling));
         let (processes, settling, call) = (self.processes.clone(), self.settling, Arc::downgrade(&self.call));
         let see = move || {
@@ -107,7 +111,8 @@ pub(super) fn end_of(files: &RunFiles) -> End {
 }
 
 /// Waits until the program of a killed supervisor is gone: the kernel lets a process's locks go a moment before it ends
-/// its children. Ends it, if the kernel did not: no second one may begin beside it.
+/// its children. Ends it, if the kernel did not: no second one may begin beside it. What is not certainly this workspace's
+/// is let be.
 pub(super) fn see_gone(files: &RunFiles, processes: &SystemProcesses) {
     if files.end().is_some() {
         return;
@@ -116,6 +121,9 @@ pub(super) fn see_gone(files: &RunFiles, processes: &SystemProcesses) {
         // Whoever was begun and not recorded cannot be waited for by name, only for a moment.
         return thread::sleep(SOONEST * 10);
     };
+    if !whose::is_own(files, &started, false) {
+        return;
+    }
     let gone = processes.hold(&started.program).is_none_or(|handle| handle.wait(Some(ENDING)));
     if !gone {
         processes.end_group(&started.program, GRACE);

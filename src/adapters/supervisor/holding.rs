@@ -48,9 +48,11 @@ impl Holding {
         thread::Builder::new().name("yoi holds".into()).spawn(move || holding.watch()).map(drop)
     }
 
-    /// Who runs, to be written again.
-    pub(super) fn note(&self, started: &Started) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).started = Some(started.clone());
+    /// Who runs, to be written again. Where the lock lies is filled in.
+    pub(super) fn note(&self, started: &mut Started) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        started.place = held.locks.last().and_then(|lock| self.files.as_seen_within().place(lock));
+        held.started = Some(started.clone());
     }
 
     /// Lets all of it go.
@@ -91,12 +93,12 @@ impl Holding {
         if held.locks.last().is_some_and(|lock| self.files.as_seen_within().is_lock(lock)) {
             return Ok(true);
         }
-        let lock = self.make_anew(held.started.as_ref())?;
+        let lock = self.make_anew(held.started.clone())?;
         held.locks.push(lock);
         Ok(true)
     }
 
-    fn make_anew(&self, started: Option<&Started>) -> io::Result<File> {
+    fn make_anew(&self, started: Option<Started>) -> io::Result<File> {
         let folder = self.files.folder();
         // The workspace itself is not made anew: without it there is no next daemon either.
         let outside = folder.parent().and_then(Path::parent);
@@ -108,7 +110,9 @@ impl Holding {
         lock.try_lock()?;
         env::set_current_dir(folder)?;
         self.files.write_order(&self.order)?;
-        started.map_or(Ok(()), |started| self.files.write_started(started))?;
+        if let Some(started) = started {
+            self.files.write_started(&Started { place: self.files.place(&lock), ..started })?;
+        }
         Ok(lock)
     }
 }
