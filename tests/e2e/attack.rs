@@ -283,9 +283,10 @@ fn a_turn_that_runs_while_its_workspace_is_copied_is_let_be_by_the_copy() {
     assert_eq!(copied.code, 0, "{copied}");
     let answers = ["up", "status", "events --json", "down --pods", "up", "events --json", "down --pods"]
         .map(|line| stage.bench.yoi("copy", line));
-    assert!(answers.iter().all(|answer| answer.code == 0), "{answers:?}");
+    let all = answers.each_ref().map(ToString::to_string).join("\n");
+    assert!(answers.iter().all(|answer| answer.code == 0), "{all}");
     let said = |answer: &Answer| answer.stdout.matches("the workspace that this one was copied from").count();
-    assert_eq!(answers.each_ref().map(said), [0, 1, 1, 0, 0, 1, 0], "once: {answers:?}");
+    assert_eq!(answers.each_ref().map(said), [0, 1, 1, 0, 0, 1, 0], "once: {all}");
     assert!(!answers[2].stdout.contains("TURN_ENDED"), "its end is not the copy's to tell: {}", answers[2]);
     assert!(names(&stage, "copy/.git/yoi/runs").is_empty());
     stage.release();
