@@ -217,7 +217,9 @@ impl Engine {
             self.ledger.forget_limits();
         }
         let ended = self.count_failure(outcome, jitter, now, now);
-        if turn.under_limit && *outcome == TurnOutcome::Succeeded {
+        // A command that a kick started may say nothing of the limit that it ran into: what it got further does.
+        let shows_it = turn.under_limit && (turn.kick.is_none() || turn.progress);
+        if shows_it && *outcome == TurnOutcome::Succeeded {
             self.ledger.limit_is_over();
         }
         let delivered = outcome.delivered();
