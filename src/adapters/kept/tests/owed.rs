@@ -28,12 +28,12 @@ fn a_report_is_owed_until_it_is_on_record_whatever_is_written_meanwhile() {
     assert_eq!(bench.look(3), ["k news"], "a request does not make it the past");
     bench.journal().rewritten().unwrap();
     assert_eq!(bench.look(4), ["k news"], "nor does a journal made shorter");
-    assert_eq!(bench.kept.owing(), [bench.file.clone()]);
+    assert!(bench.kept.owing().contains(&bench.file));
     // The texts are gone, and the exchange is too old to be remembered.
     bench.look(60 * 60 * 5);
     assert_eq!(bench.told(60 * 60 * 5), ["k news"]);
     assert_eq!(bench.told(6), [""; 0]);
-    assert_eq!(bench.kept.owing(), [PathBuf::new(); 0]);
+    assert!(bench.kept.owing().is_empty());
 }
 
 /// The edit itself finds it, and its process dies before it has told anybody.
@@ -66,7 +66,9 @@ fn an_edit_that_ends_without_another_exchange_can_be_saved_over() {
     let mut saves = vec![ticket("b\nseen\n").replace("ready\n", "ready\nk: \"1\"\n"), ticket("b\n1\n")];
     hook::set("before-exchange", move || {
         let text = saves.pop();
-        text.iter().for_each(|text| save(text));
+        if let Some(text) = &text {
+            save(text);
+        }
         // The other one is between the look at what came out and the next exchange.
         if let Some(next) = saves.pop() {
             let save = save.clone();
@@ -112,7 +114,7 @@ fn a_merge_that_is_called_off_has_taken_nothing_back() {
         matches!(&found[..], [one] if one.starts_with("the ticket's file was saved by somebody else")),
         "{found:?}"
     );
-    assert_eq!(bench.kept.owing(), [PathBuf::new(); 0]);
+    assert!(bench.kept.owing().is_empty());
     assert_eq!(bench.told(2), [""; 0]);
     bench.save(&old);
     assert_eq!(bench.told(3), ["k,l news"]);
