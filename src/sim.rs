@@ -19,6 +19,7 @@ mod people;
 mod promises;
 mod story;
 mod watcher;
+mod wishes;
 mod world;
 mod writes;
 

@@ -236,4 +236,4 @@ impl History {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -11,7 +11,8 @@ use super::{AcceptRequest, Message, MoveRequest, Stop, VerbError};
 use crate::domain::accept::Way;
 use crate::domain::edit::Change;
 use crate::domain::engine::Actor;
-use crate::domain::sample::{queued, ticket};
+use crate::domain::finding::Finding;
+use crate::domain::sample::{self, queued, ticket};
 use crate::domain::ticket::State;
 
 #[test]
@@ -85,4 +86,28 @@ fn whoever_ends_leaves_runs_to_the_next_daemon() {
         bench.host.finish(why);
         assert_eq!(bench.world.ended.load(Ordering::Relaxed), 0, "{why:?}");
     }
+}
+
+/// A report is owed until the store has it: also where a look comes upon others that are not told yet.
+#[test]
+fn what_was_saved_over_is_on_record_when_the_store_has_it() {
+    let mut bench = Bench::new([queued("a")]);
+    let told = |bench: &Bench| bench.world.on_record.load(Ordering::Relaxed);
+    let found = |at: i64| {
+        let (ticket, keys, at) = ("a".into(), vec!["k".into()], sample::at(at));
+        Finding::SavedOver { ticket, keys, at, own: false, news: true }
+    };
+    bench.world.found.lock().unwrap().push(found(0));
+    bench.world.store.0.lock().unwrap().full = true;
+    bench.save(queued("a"));
+    assert_eq!(told(&bench), 0, "the disk is full");
+    bench.world.store.0.lock().unwrap().full = false;
+    bench.pass(10);
+    bench.host.insist();
+    assert_eq!(told(&bench), 1);
+    bench.pass(10);
+    assert_eq!(told(&bench), 1, "there is nothing more to note");
+    bench.world.found.lock().unwrap().push(found(1));
+    bench.save(queued("a"));
+    assert_eq!(told(&bench), 2);
 }

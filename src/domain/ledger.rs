@@ -233,6 +233,16 @@ impl Ledger {
         self.saved.backing_off_until = None;
     }
 
+    /// A turn that no kick began ended without failure. It says nothing of how kicks end: those that end in a rate limit
+    /// count on, up to `max`, or prompts without end would give such kicks without end.
+    pub fn own_turn_succeeded(&mut self, max: u32) {
+        let limits = self.saved.rate_limits;
+        if limits < max {
+            self.succeeded_turn();
+            self.saved.rate_limits = limits;
+        }
+    }
+
     /// Another Orchestrator begins: what the former one's turns came to is not its doing. A rate limit is the account's,
     /// and holds; what bounds the kicks does too.
     pub fn another_orchestrator(&mut self, now: Timestamp) {

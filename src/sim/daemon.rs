@@ -138,8 +138,8 @@ impl World {
                 return;
             }
             if let Some(effect) = daemon.effects.pop_front() {
-                if self.faults && self.crashes > 0 && self.dice.once_in(90) {
-                    self.crashes -= 1;
+                // One that has something to tell dies more often than others.
+                if self.dies_once_in(if self.owes_a_report() { 12 } else { 90 }) {
                     return self.kill_daemon(&format!("before {effect:?}"));
                 }
                 self.perform(effect);
@@ -155,6 +155,13 @@ impl World {
                 return self.sleep();
             }
         }
+    }
+
+    /// Whether it dies here, by chance.
+    pub(super) fn dies_once_in(&mut self, times: usize) -> bool {
+        let dies = self.faults && self.crashes > 0 && self.daemon.is_some() && self.dice.once_in(times);
+        self.crashes -= u32::from(dies);
+        dies
     }
 
     fn step(&mut self, event: Event) {
@@ -212,7 +219,7 @@ impl World {
     }
 
     /// The daemon writes for somebody, and does nothing else meanwhile.
-    pub(super) fn write_for(&mut self, path: std::path::PathBuf, wish: super::writes::Wish, by: Actor) {
+    pub(super) fn write_for(&mut self, path: std::path::PathBuf, wish: super::wishes::Wish, by: Actor) {
         if let Some(daemon) = &mut self.daemon {
             daemon.writing = true;
             self.begin_write(path, wish, Writer::Daemon(by));

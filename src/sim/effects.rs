@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::messages::Message;
+use super::wishes::Wish;
 use super::world::World;
-use super::writes::Wish;
 use crate::domain::backlog::Entry;
 use crate::domain::differences::Differences;
 use crate::domain::engine::{Actor, Effect, Event, Kick, KickId, RunningTurn, TurnOutcome};

@@ -110,6 +110,11 @@ impl World {
         }
     }
 
+    /// Whether something was found that is not on record.
+    pub(super) fn owes_a_report(&self) -> bool {
+        !self.taken_back.owed.is_empty()
+    }
+
     /// The daemon has done everything that it had to do: what it told is on record.
     pub(super) fn reports_are_on_record(&mut self) {
         let Lost { owed, said, .. } = &mut self.taken_back;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::writes::Wish;
+use super::wishes::Wish;
 use crate::domain::engine::{Actor, KickId, Orders, TurnOutcome};
 use crate::domain::facts::{Pod, PodId, PodState};
 use crate::domain::kick::Boundary;

@@ -3,8 +3,9 @@
 use chrono::TimeDelta;
 
 use super::messages::Message;
+use super::wishes::Wish;
 use super::world::{Happening, World};
-use super::writes::{Wish, Writer};
+use super::writes::Writer;
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
 use crate::domain::engine::{Actor, EndedTurn, Kick, Orders, TurnOutcome};

@@ -8,26 +8,11 @@ use serde_yaml::Value;
 
 use super::disk::Inode;
 use super::kept::{LATER, Noted};
+use super::wishes::Wish;
 use super::world::{Happening, World};
-use crate::domain::accept::{Way, acceptable};
-use crate::domain::backlog::{Backlog, Entry};
-use crate::domain::edit::Change;
+use crate::domain::backlog::Entry;
 use crate::domain::engine::{Actor, Event};
-use crate::domain::facts::Facts;
-use crate::domain::gates::Ground;
-use crate::domain::lifecycle::{acceptance, plan_move, queue_stamp};
-use crate::domain::ticket::{State, Ticket, Timestamp};
 use crate::text::merge::{CameOut, Edit, Exchange, Failure, Step, Swapped, is_whole};
-
-/// What is to be written.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wish {
-    Move(State, String),
-    Accept,
-    Priority(usize),
-    Label(String),
-    Stamp { by: String, since: Timestamp, always: bool },
-}
 
 /// Who writes.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,29 +223,6 @@ impl World {
         waits
     }
 
-    fn decided(&mut self, path: &std::path::Path, wish: &Wish, text: &[u8]) -> Result<Vec<Change>, String> {
-        let Entry::Ticket(fresh) = self.read_text(path, text) else { return Err("not a ticket".into()) };
-        let now = self.now();
-        match wish {
-            Wish::Move(to, by) => plan_move(&fresh, *to, by, now, false).map_err(|refusal| refusal.to_string()),
-            Wish::Accept => {
-                self.may_accept(&fresh)?;
-                Ok(acceptance(&fresh, "orchestrator", now))
-            }
-            Wish::Priority(n) => Ok(vec![Change::text("priority", format!("P{n}"))]),
-            Wish::Label(label) => Ok(vec![Change::Add("labels".into(), label.clone().into())]),
-            Wish::Stamp { by, since, always } => Ok(queue_stamp(&fresh, by, *since, *always, now)),
-        }
-    }
-
-    fn may_accept(&mut self, fresh: &Ticket) -> Result<(), String> {
-        let backlog = Backlog::of(self.entries());
-        let facts = Facts { dirty: self.dirty.clone(), ..Facts::default() };
-        let policy = self.policy.clone();
-        let ground = Ground { backlog: &backlog, facts: &facts, policy: &policy };
-        acceptable(fresh, ground, Way::Accept).map_err(|refusal| refusal.to_string())
-    }
-
     /// A write is over; None where there was no file to write.
     fn write_ended(&mut self, write: &Write, exchange: Option<Exchange<String>>) {
         self.look(write.path.clone());
@@ -283,6 +245,9 @@ impl World {
             self.acknowledge(write, &changes, swapped);
         }
         if let Writer::Daemon(by) = write.by.clone() {
+            if self.owes_a_report() && self.dies_once_in(2) {
+                return self.kill_daemon("after it has found what was saved over");
+            }
             let event = self.written_event(write, by, outcome);
             self.daemon_goes_on(event);
         }

@@ -13,6 +13,7 @@ use crate::domain::ticket::{Digest, Timestamp};
 
 /// One exchange that was made.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is said of an exchange by a line of its own in the journal")]
 pub struct Made {
     /// Its name, unique; what it displaced goes by it.
     pub name: String,

@@ -1,5 +1,7 @@
 //! What is displaced by real edits of real files, and what becomes of it: slow writers, crashes, old texts that come back.
 
+mod owed;
+
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -326,14 +328,14 @@ fn an_old_text_that_comes_back_is_noticed_once_and_remembered_until_the_next_req
     bench.set("k", "1");
     assert_eq!(bench.look(1), [""; 0]);
     bench.save(&old.replace("b\n", "more\n"));
-    assert_eq!(bench.look(1), ["k news"]);
+    assert_eq!(bench.told(1), ["k news"]);
     assert_eq!(bench.look(2), ["k"]);
     bench.set("l", "1");
     assert_eq!(bench.look(3), [""; 0]);
     let old = bench.text();
     bench.try_set("queued_at", "now", true).unwrap();
     bench.save(&old);
-    assert_eq!(bench.look(1), ["queued_at own news"]);
+    assert_eq!(bench.told(1), ["queued_at own news"]);
 }
 
 #[test]
@@ -449,7 +451,7 @@ fn a_journal_made_shorter_is_a_new_file_and_what_was_said_stays_said() {
     let old = bench.text();
     bench.set("k", "1");
     bench.save(&old.replace("b\n", "more\n"));
-    assert_eq!(bench.look(1), ["k news"]);
+    assert_eq!(bench.told(1), ["k news"]);
     let path = bench.kept.folder.join(&bench.names("journal")[0]);
     let rewrite = || {
         let before = fs::read(&path).unwrap();
@@ -467,5 +469,5 @@ fn a_journal_made_shorter_is_a_new_file_and_what_was_said_stays_said() {
     rewrite();
     assert_eq!(bench.look(3), [""; 0], "with the next request it is the past");
     bench.save(&old.replace("b\n", "again\n"));
-    assert_eq!(bench.look(3), ["l news"], "{text}");
+    assert_eq!(bench.told(3), ["l news"], "{text}");
 }

@@ -168,7 +168,9 @@ impl<'p> Place<'p> {
 
     /// It did not come into the file.
     pub(super) fn withdraw(&mut self, taken: Option<&SavedOver>) {
-        taken.into_iter().for_each(|taken| self.journal.withdraw(taken));
+        if let Some(taken) = taken {
+            self.journal.withdraw(taken);
+        }
     }
 
     /// Whether a text of this edit stands in the file, or has stood there.

@@ -273,6 +273,31 @@ fn what_is_remembered_is_found_among_many_paths() {
     assert!(bench.tickets.review(Reviewing::Paths(&paths[..100])).findings.is_empty());
 }
 
+/// Each process says it once; and once it is on record, nobody does. Who writes another ticket looks after it too.
+#[test]
+fn what_is_owed_is_said_by_the_next_process_until_it_is_on_record() {
+    let bench = Bench::new(&[("tickets/a.md", T), ("tickets/b.md", T)]);
+    let another = || TicketFolder::new(&bench.root, "tickets", bench.root.join(".state/locks"), KeyMap::default());
+    let news = |tickets: &TicketFolder| {
+        let found = tickets.review(Reviewing::Own).findings;
+        let is_news = |finding: &&Finding| matches!(finding, Finding::SavedOver { news: true, .. });
+        found.iter().filter(is_news).count()
+    };
+    bench.set_state("tickets/a.md", "queued").unwrap();
+    bench.write("tickets/a.md", &T.replace("Body", "Old"));
+    bench.set_state("tickets/a.md", "done").unwrap();
+    assert!(bench.tickets.on_record(), "what nobody was handed yet is not put on record");
+    assert_eq!((news(&bench.tickets), news(&bench.tickets)), (1, 0));
+    let next = another();
+    next.edit(Path::new("tickets/b.md"), &mut |_| Ok(vec![Change::text("state", "done")])).unwrap();
+    assert_eq!((news(&next), news(&next)), (1, 0));
+    let lock = bench.tickets.locks.lock(&"a".into()).unwrap();
+    assert!(!next.on_record(), "another process has the ticket just now");
+    drop(lock);
+    assert!(next.on_record());
+    assert_eq!(news(&another()), 0);
+}
+
 #[test]
 fn notes_are_appended_to_the_thread_beside_the_ticket() {
     let bench =

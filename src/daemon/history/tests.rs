@@ -11,7 +11,7 @@ use crate::domain::ticket::State;
 
 /// The same store for the test and the room.
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<MemoryStore>>);
+pub(in super::super) struct Shared(pub(in super::super) Arc<Mutex<MemoryStore>>);
 
 impl Store for Shared {
     fn append(&mut self, records: &[Record]) -> Result<i64, StoreError> {

@@ -8,19 +8,21 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use chrono::TimeDelta;
 
+use super::super::history::tests::Shared;
 use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
-use crate::adapters::fakes::MemoryStore;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, SavedSession};
 use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
+use crate::domain::finding::Finding;
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::runs::{Found, OnSign, Order};
 use crate::ports::{
-    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Runs, StateFolder, Tickets, Wake, Waker, Woken,
+    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Review, Reviewing, Runs, StateFolder, Tickets, Wake,
+    Waker, Woken,
 };
 use crate::text::keys::KeyMap;
 
@@ -42,6 +44,11 @@ pub(super) struct World {
     pub(super) edited_accepting: Mutex<Vec<bool>>,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
+    /// The store's disk is full.
+    pub(super) store: Shared,
+    /// What the next look finds, and how often what was found was noted to be on record.
+    pub(super) found: Mutex<Vec<Finding>>,
+    pub(super) on_record: AtomicUsize,
     /// What is written as settings now.
     pub(super) settings: Mutex<Result<Settings, Vec<String>>>,
 }
@@ -72,6 +79,9 @@ impl Bench {
             accept_lock_is_held: AtomicBool::new(false),
             edited_accepting: Mutex::default(),
             notes_fail: Mutex::new(false),
+            store: Shared::default(),
+            found: Mutex::default(),
+            on_record: AtomicUsize::new(0),
             settings: Mutex::new(Err(Vec::new())),
         });
         let (mail, inbox) = mpsc::channel();
@@ -99,7 +109,7 @@ impl Bench {
             clock: Arc::new(move || *clock.now.lock().unwrap()),
         };
         let host = {
-            let history = History::new(Box::new(MemoryStore::default()));
+            let history = History::new(Box::new(world.store.clone()));
             Host::daemon(beginning, ports, history, (mail.clone(), inbox), About::default())
         }
         .unwrap();
@@ -192,6 +202,15 @@ impl Tickets for Fake {
         after.state = state.or(before.state);
         self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
         Ok((before, after))
+    }
+
+    fn review(&self, _which: Reviewing<'_>) -> Review {
+        Review { findings: std::mem::take(&mut *self.0.found.lock().unwrap()), again_in: None }
+    }
+
+    fn on_record(&self) -> bool {
+        self.0.on_record.fetch_add(1, Ordering::Relaxed);
+        true
     }
 
     fn keys(&self) -> &KeyMap {

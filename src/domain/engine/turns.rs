@@ -216,7 +216,13 @@ impl Engine {
         if turn.progress {
             self.ledger.forget_limits();
         }
-        let ended = self.count_failure(outcome, jitter, now, now);
+        let ended = match outcome {
+            TurnOutcome::Succeeded | TurnOutcome::Unknown if turn.kick.is_none() => {
+                self.ledger.own_turn_succeeded(self.policy.session.rate_limits);
+                Ended::default()
+            }
+            _ => self.count_failure(outcome, jitter, now, now),
+        };
         // A command that a kick started may say nothing of the limit that it ran into: what it got further does.
         let shows_it = turn.under_limit && (turn.kick.is_none() || turn.progress);
         if shows_it && *outcome == TurnOutcome::Succeeded {

@@ -178,6 +178,30 @@ fn a_turn_that_comes_through_shows_that_the_limit_before_it_is_over() {
     assert_eq!(host.count(RecordKind::KickSent), 20, "once each");
 }
 
+/// Prompts may be the agent's own doing: a task of its that ends in the background gives one.
+#[test]
+fn an_agent_that_prompts_itself_and_runs_into_limits_comes_to_an_end() {
+    let mut policy = Policy::default();
+    policy.session.rate_limits = 5;
+    let mut host = sessions::host(policy, [ticket("a", State::Ready)]);
+    contact(&mut host, START);
+    contact(&mut host, PROMPT);
+    host.queue("a");
+    for _ in 0..50 {
+        contact(&mut host, STOP);
+        contact(&mut host, Contact::Limited { why: "the API".into(), wait: None });
+        host.run(600);
+        contact(&mut host, PROMPT);
+    }
+    assert_eq!((host.count(RecordKind::KickSent), alerts(&host).len()), (5, 1));
+    // A person asks, and it works again: that is a kick which came through.
+    contact(&mut host, STOP);
+    host.boundary(Boundary::UserKick);
+    assert_eq!(contact(&mut host, PROMPT), "a");
+    contact(&mut host, STOP);
+    assert_eq!((host.saved.rate_limits, host.saved.failures), (0, 0));
+}
+
 #[test]
 fn a_kick_of_a_persons_that_comes_through_ends_the_wait_and_the_rest_follows() {
     let mut host = host(&["a"]);
