@@ -16,6 +16,15 @@ const FIRST_ARGUMENTS: usize = 8;
 /// How far up it is looked.
 const HIGHEST: usize = 32;
 
+/// A process, as far as the kernel says here.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    parent: u32,
+    name: String,
+    /// The terminal that it can read and be stopped by; 0 where there is none.
+    terminal: i64,
+}
+
 /// What a process runs under.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestry {
@@ -25,7 +34,8 @@ pub struct Ancestry {
     pub program: Option<String>,
     /// It runs many sessions at once: nothing can be told of one by it.
     pub is_host: bool,
-    /// All that were looked at, the nearest first.
+    /// All that were looked at, the nearest first: up to the first that is in another terminal than the agent. That is
+    /// what shows the agent's, and others' too.
     pub pids: Vec<u32>,
 }
 
@@ -50,14 +60,18 @@ pub fn of_session(given: Option<u32>) -> Result<Ancestry, String> {
 /// What this process runs under; or what is known of a process that is given as the agent's.
 pub fn of(given: Option<u32>) -> Ancestry {
     let mut found = Ancestry::default();
-    let mut next = given.or_else(|| Some(parent_and_name(std::process::id())?.0));
+    let mut next = given.or_else(|| Some(process(std::process::id())?.parent));
+    let mut terminal = 0;
     for _ in 0..HIGHEST {
         let Some(pid) = next.filter(|pid| *pid > 1) else { break };
-        let Some((parent, name)) = parent_and_name(pid) else { break };
+        let Some(Process { parent, name, terminal: its }) = process(pid) else { break };
+        if terminal != 0 && its != terminal {
+            break;
+        }
         found.pids.push(pid);
         if found.agent.is_none() && (given.is_some() || !is_passed_over(&name)) {
             found.is_host = given.is_none() && name == HOST.0 && is_called_with(pid, HOST.1);
-            (found.agent, found.program) = (Some(pid), Some(name));
+            (found.agent, found.program, terminal) = (Some(pid), Some(name), its);
         }
         next = Some(parent);
     }
@@ -75,18 +89,19 @@ fn is_called_with(pid: u32, word: &str) -> bool {
     line.split(|byte| *byte == 0).skip(1).take(FIRST_ARGUMENTS).any(|argument| argument == word.as_bytes())
 }
 
-/// A process's parent, and its name.
-fn parent_and_name(pid: u32) -> Option<(u32, String)> {
+fn process(pid: u32) -> Option<Process> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(&String::from_utf8_lossy(&text))
 }
 
-/// `pid (name) state parent ...`; the name may hold parentheses itself.
-fn parse(text: &str) -> Option<(u32, String)> {
+/// `pid (name) state parent group session terminal ...`; the name may hold parentheses itself.
+fn parse(text: &str) -> Option<Process> {
     let (begin, end) = (text.find('(')?, text.rfind(')')?);
     let name = text.get(begin + 1..end)?.to_owned();
-    let parent = text.get(end + 1..)?.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some((parent, name))
+    let mut rest = text.get(end + 1..)?.split_ascii_whitespace().skip(1);
+    let parent = rest.next()?.parse().ok()?;
+    let terminal = rest.nth(2)?.parse().ok()?;
+    Some(Process { parent, name, terminal })
 }
 
 #[cfg(test)]
@@ -95,9 +110,10 @@ mod tests {
 
     #[test]
     fn the_name_ends_at_the_last_parenthesis() {
-        assert_eq!(parse("7 (a) b) S 42 7 0"), Some((42, "a) b".into())));
-        assert_eq!(parse("7 (bash) S 1 7 0"), Some((1, "bash".into())));
-        for text in ["", "7", "7 (x", "7 (x) S", ")("] {
+        let found = |name: &str, parent, terminal| Some(Process { parent, name: name.into(), terminal });
+        assert_eq!(parse("7 (a) b) S 42 7 7 34816 0"), found("a) b", 42, 34816));
+        assert_eq!(parse("7 (bash) S 1 7 7 0 -1"), found("bash", 1, 0));
+        for text in ["", "7", "7 (x", "7 (x) S", "7 (x) S 1 7 7", ")("] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -15,7 +15,7 @@ use super::view::{
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
 use crate::domain::concern;
-use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, RecordKind, may_kick};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, Record, RecordKind, may_kick};
 use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
@@ -107,12 +107,14 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
     let session = engine.summary(now).live;
     let settings = host.settings_trouble().is_some();
     let mut current = concern::current(&host.ledger(), session, settings, engine.policy().kick.max_per_hour, now);
+    let is_unstamped = |record: &Record| record.ticket.as_ref().is_some_and(|id| engine.is_unstamped(id));
     let mut found: Vec<_> = host
         .history()
         .records(&Query { newest: Some(LOOKED_AT), ..Query::default() })?
         .into_iter()
         .rev()
         .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
+        .filter(|stored| stored.record.kind != RecordKind::StampFailed || is_unstamped(&stored.record))
         .filter(|stored| concern::still_holds(&stored.record.data, &mut current))
         .take(SHOWN)
         .map(present::event)

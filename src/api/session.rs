@@ -59,11 +59,11 @@ pub(super) fn reported(host: &mut Host, name: &str, contact: Contact, request: H
         Admission::Refused(refusal) | Admission::Unwatched(refusal) | Admission::Elsewhere(refusal) if !of_agent => {
             return Err(refusal.into());
         }
-        Admission::Elsewhere(refusal) => {
+        Admission::Elsewhere(refusal) | Admission::Unwatched(refusal) => {
             host.contact(report, contact);
             return not_counted(Some(refusal.message));
         }
-        Admission::Refused(_) | Admission::Unwatched(_) | Admission::Stranger => {
+        Admission::Refused(_) | Admission::Stranger => {
             // The engine says so once where a second one tries.
             host.contact(report, contact);
             return not_counted(None);
@@ -112,16 +112,17 @@ fn report(host: &Host, name: &str, request: HookRequest) -> Result<SessionReport
         ))
         .hint("for a role's Pod give --role ROLE --ticket ID --pid N"));
     }
-    let registers = match (request.of_agent, request.role.as_deref() == Some(ORCHESTRATOR)) {
-        (false, _) => Registers::IfWatched,
-        (true, true) => Registers::Always,
-        (true, false) => Registers::Never,
-    };
     let process = match request.pid.map(|pid| host.ports().processes.identify(pid)) {
         Some(Err(error)) if !request.of_agent => {
             return Err(Failure::refused(format!("the process cannot be the session's: {error}")));
         }
         found => found.and_then(Result::ok),
+    };
+    let registers = match (request.of_agent, request.role.as_deref() == Some(ORCHESTRATOR)) {
+        (true, false) => Registers::Never,
+        // Where processes cannot be seen, nobody's end is; where they can, nobody is let in whose end would not be.
+        (true, true) if process.is_some() || !cfg!(target_os = "linux") => Registers::Always,
+        _ => Registers::IfWatched,
     };
     let registered = || summary.live.filter(|_| !request.of_agent).map(|session| session.id.clone());
     let Some(id) = request.session.or_else(registered) else {
@@ -163,8 +164,11 @@ pub(super) fn attach(host: &mut Host, request: SessionRequest) -> Result<Value, 
             return Err(refusal.into());
         }
         Admission::Known => {
-            // It may say anew where it lives.
-            host.contact(report, Contact::Active { own: false });
+            // It may say anew where it lives. Where that is in doubt it may be another process, which says that it goes
+            // on: what that and the former one come from is a terminal.
+            let in_doubt = host.engine().summary(host.now()).live.is_some_and(|session| session.doubt.is_some());
+            let started = Contact::Started { resumed: true, takes: false };
+            host.contact(report, if in_doubt { started } else { Contact::Active { own: false } });
             format!("session `{id}` is the Orchestrator's already")
         }
         Admission::New | Admission::Stranger => {

@@ -29,6 +29,8 @@ pub const WAKING: &str = "waking";
 pub const SILENCE: &str = "silence";
 /// A report that did not count.
 pub const IGNORED: &str = "ignored_report";
+/// A second session.
+pub const REFUSED: &str = "refused_session";
 
 /// What is true now, of all that an entry can be about. `settings`: they cannot be used as they are written.
 pub fn current(
@@ -48,6 +50,7 @@ pub fn current(
         (WAKING, session.is_some_and(|session| session.waking.failures > 0)),
         (SILENCE, session.is_some_and(|session| session.silent)),
         (IGNORED, session.is_some_and(|session| session.ignored.is_some())),
+        (REFUSED, session.is_some_and(|session| session.refused.is_some())),
     ];
     holds.into_iter().filter_map(|(about, holds)| holds.then_some(about)).collect()
 }
@@ -124,7 +127,7 @@ mod tests {
         };
         let well = SavedLedger::default();
         assert_eq!(
-            shown(&well, false, &[SETTINGS, FAILURES, FRUITLESS, BRAKE, RATE_LIMIT, WAKING, SILENCE, IGNORED]),
+            shown(&well, false, &[SETTINGS, FAILURES, FRUITLESS, BRAKE, RATE_LIMIT, WAKING, SILENCE, IGNORED, REFUSED]),
             0
         );
         assert_eq!(shown(&well, true, &[SETTINGS, SETTINGS, SETTINGS]), 1);

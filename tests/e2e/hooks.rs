@@ -61,6 +61,8 @@ fn a_rate_limit_is_waited_for_and_an_interruption_is_no_failure() {
     assert!(why.contains("row 4: backing_off (waiting until "), "{why}");
     let status = stage.done("status").stdout;
     assert!(status.contains("is rate limited until ") && !status.contains("turn failed"), "{status}");
+    // The turn that somebody began meanwhile comes through: the limit is over.
+    assert!(agent.stop().starts_with("block "), "{}", stage.story());
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Engine {
 
     pub(super) fn session_reported(&mut self, report: SessionReport, contact: Contact, now: Timestamp) {
         match self.admit(&report) {
-            Admission::Known => self.known_by(report, &contact),
+            Admission::Known => self.known_by(report, &contact, now),
             // An end, or a mere sign of life, makes nobody the Orchestrator: it may be of something beside the session.
             Admission::New if contact == Contact::Ended || is_mere_sign(&contact) => return,
             Admission::New if self.session.is_none() && report.registers == Registers::Never && is_start(&contact) => {
@@ -156,8 +156,13 @@ impl Engine {
     /// The same session's, from somewhere else than before: it says where it lives. One without a process has one as soon
     /// as it names one. Where what was taken for its process has ended, or descends from the one that reports, that was
     /// only what its hook was run by.
-    fn known_by(&mut self, report: SessionReport, contact: &Contact) {
+    fn known_by(&mut self, report: SessionReport, contact: &Contact, now: Timestamp) {
         let Some(session) = &mut self.session else { return };
+        // It lives, wherever that is.
+        if report.process.is_none() && session.doubt.is_some() {
+            session.doubt = Some(now + DOUBT);
+            return;
+        }
         let common = || nearest_common(&session.above, &report.above).cloned();
         let process = match (&session.process, session.doubt) {
             (None, _) => report.process.clone(),
@@ -203,12 +208,12 @@ impl Engine {
     /// Said once of each: its hooks say nothing to anybody. What the Orchestrator started itself, a worker that was
     /// handed down its environment, is no rival.
     fn second_refused(&mut self, report: &SessionReport, refusal: &Refusal, now: Timestamp) {
-        let Some(live) = &self.session else { return };
+        let Some(live) = &mut self.session else { return };
         let is_its_own = live.process.as_ref().is_some_and(|process| report.above.contains(process));
-        if !is_its_own && self.refused.as_ref() != Some(&report.id) {
-            self.refused = Some(report.id.clone());
+        if !is_its_own && live.refused.as_ref() != Some(&report.id) {
+            live.refused = Some(report.id.clone());
             let what = format!("session `{}` was refused as the Orchestrator: {}", report.id, refusal.message);
-            self.record(RecordKind::Inbox, None, json!({"what": what}), now);
+            self.record(RecordKind::Inbox, None, json!({"what": what, "about": concern::REFUSED}), now);
         }
     }
 

@@ -79,8 +79,6 @@ pub struct Engine {
     left_in_doubt: Option<admission::Whereabouts>,
     /// What was last kept of it.
     kept_session: Option<SavedSession>,
-    /// The session that was last refused because another one lives.
-    refused: Option<String>,
     /// When a registration last led to a kick that nothing came of yet.
     registered_kick_at: Option<Timestamp>,
     wakes: u64,
@@ -139,7 +137,6 @@ impl Engine {
             former: None,
             left_in_doubt: None,
             kept_session: None,
-            refused: None,
             registered_kick_at: None,
             wakes: 0,
             undelivered: 0,

@@ -225,6 +225,8 @@ pub struct Session {
     pub waking: Waking,
     /// A report of it that did not count, in words, and when the last one came.
     pub ignored: Option<(String, Timestamp)>,
+    /// The session that was last refused because this one lives.
+    pub refused: Option<String>,
     pub(super) shown: Option<Shown>,
     /// Until when its own background tasks may make it go on by themselves.
     pub(super) background_until: Option<Timestamp>,
@@ -247,6 +249,7 @@ impl Session {
             pending: None,
             waking: Waking::default(),
             ignored: None,
+            refused: None,
             shown: None,
             background_until: None,
         }

@@ -124,6 +124,11 @@ impl Engine {
         }
     }
 
+    /// Whether a stamp of it could not be written, and is still to be.
+    pub fn is_unstamped(&self, id: &TicketId) -> bool {
+        self.unstamped.contains_key(id)
+    }
+
     pub(super) fn unstamped_again(&self) -> Option<Timestamp> {
         self.unstamped.values().map(|failed| failed.again).min()
     }

@@ -223,7 +223,9 @@ impl Engine {
             }
             _ => self.count_failure(outcome, jitter, now, now),
         };
-        if turn.under_limit && *outcome == TurnOutcome::Succeeded {
+        // A command that a kick started may say nothing of the limit that it ran into: what it got further does.
+        let shows_it = turn.under_limit && (turn.kick.is_none() || turn.progress);
+        if shows_it && *outcome == TurnOutcome::Succeeded {
             self.ledger.limit_is_over();
         }
         let delivered = outcome.delivered();

@@ -60,7 +60,7 @@ struct Asked {
 type Keys = BTreeMap<String, Asked>;
 
 /// Each writer sets a key of its own again and again.
-fn edit(evidence: &Evidence<'_>, edits: usize, asked: &AtomicUsize, may_lose: bool) -> Keys {
+fn edit(evidence: &Evidence<'_>, edits: usize, asked: &AtomicUsize, with_editors: bool) -> Keys {
     let keys: Mutex<Keys> = Mutex::default();
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -82,7 +82,9 @@ fn edit(evidence: &Evidence<'_>, edits: usize, asked: &AtomicUsize, may_lose: bo
                     if answer.code == 0 {
                         *so_far = Asked { acknowledged: Some((value, began.timestamp())), refused: Vec::new() };
                     } else {
-                        assert!(may_lose && !answer.stderr.is_empty(), "{answer}");
+                        // Where nobody else writes only a disk that takes seconds for a write lets one wait too long.
+                        let waited = answer.code == 3 && answer.stderr.contains("is being written by another process");
+                        assert!((with_editors && !answer.stderr.is_empty()) || waited, "{answer}");
                         so_far.refused.push(value);
                     }
                 }

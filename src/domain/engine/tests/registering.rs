@@ -172,6 +172,21 @@ fn one_that_does_not_report_again_in_time_is_gone_and_comes_back_to_its_own_proc
     }
 }
 
+/// Hooks that are run detached tell nothing of where the session lives; but it does.
+#[test]
+fn one_that_reports_from_nowhere_is_waited_for_on_and_on() {
+    let mut host = host(Policy::default(), [queued("a")]);
+    says(&mut host, from("s", 11, &[5, 3]), PROMPT);
+    ends(&mut host, 11);
+    for _ in 0..10 {
+        host.run(50);
+        says(&mut host, by_name("s"), TOOL);
+    }
+    assert_eq!(live(&host), Some(("s", Way::Attached)));
+    host.run(61);
+    assert!(live(&host).is_none());
+}
+
 /// What a start has in common with the agent before is the terminal, which must not become the Orchestrator.
 #[test]
 fn an_agent_that_starts_lives_in_a_process_of_its_own() {

@@ -268,6 +268,11 @@ fn a_second_session_is_refused_and_named_and_the_next_may_come_when_the_first_is
         assert_eq!(says(&mut host, report("t", 2), STOP), "");
     }
     assert_eq!((host.session(), host.count(RecordKind::Inbox)), ("s".into(), 1));
+    assert_eq!(
+        host.engine.session.as_ref().unwrap().refused.as_deref(),
+        Some("t"),
+        "which is shown as long as `s` lives"
+    );
     // The same id in another process is another session too; one that claims nothing is nobody's business.
     assert!(matches!(host.engine.admit(&report("s", 2)), Admission::Elsewhere(_)));
     let stranger = SessionReport { registers: Registers::Never, ..report("u", 3) };
