@@ -30,6 +30,8 @@ const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
 
 /// How long the daemon waits for a lock that another process holds. Whoever asked waits longer, outside.
 const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+/// How long a daemon that ends waits for its last answers to be written.
+const LAST_ANSWERS: Duration = Duration::from_millis(300);
 
 impl App {
     /// Runs the daemon until it is told to stop. One that starts anew holds its lock already.
@@ -46,6 +48,7 @@ impl App {
         let watcher = Arc::new(self.watch_tickets(mail.clone()));
         let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let door = Arc::new(Door::new(self.socket.clone(), descriptors));
+        let answers = Arc::clone(&door);
         let about = About {
             watcher: Some(Arc::<Watching>::clone(&watcher)),
             door: Some(Arc::<Door>::clone(&door)),
@@ -90,6 +93,9 @@ impl App {
             let _ = fs::remove_file(&self.socket);
         }
         tracing::info!(?why, "the daemon ends");
+        // Whoever still waits for an answer is told so, and whoever was answered is to hear it.
+        drop(host);
+        answers.answering().settle(LAST_ANSWERS);
         runtime.shutdown_background();
         drop(watcher);
         if why == Stop::Reopen { self.run_anew(detached, &lock, &taken(&last_good)) } else { Ok(()) }

@@ -29,6 +29,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep, timeout};
 
 use super::answer::refusal;
+use super::answering::Answering;
 use crate::api::failure::Failure;
 use crate::domain::doors::{Doors, REFUSALS, REFUSED, UNREAD};
 use crate::ports::{self, Traffic};
@@ -51,6 +52,7 @@ pub struct Door {
     refused: AtomicU64,
     let_go: AtomicU64,
     trouble: Mutex<Option<String>>,
+    answering: Arc<Answering>,
 }
 
 /// One connection, as its requests see it.
@@ -76,7 +78,13 @@ impl Door {
             refused: AtomicU64::new(0),
             let_go: AtomicU64::new(0),
             trouble: Mutex::new(None),
+            answering: Arc::default(),
         }
+    }
+
+    /// The answers that are on their way.
+    pub fn answering(&self) -> &Answering {
+        &self.answering
     }
 
     /// Lets in whoever comes, for ever.
@@ -209,7 +217,12 @@ pub(super) async fn whole(request: Request, next: Next) -> Response {
     }
     let patience = guest.door.patience();
     match timeout(patience, to_bytes(body, LARGEST)).await {
-        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(Ok(bytes)) => {
+            let underway = guest.door.answering.begin();
+            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            // What lasts is broken off by the daemon's end.
+            if guest.lasting.load(Ordering::Relaxed) { response } else { underway.until_written(response) }
+        }
         Ok(Err(error)) => too_much(&error),
         Err(_) => {
             guest.door.let_go.fetch_add(1, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 //! Must not know: any rule; where the socket lies.
 
 mod answer;
+mod answering;
 pub mod client;
 pub mod door;
 pub mod server;
