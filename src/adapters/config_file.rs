@@ -32,8 +32,8 @@ pub struct ConfigWatch {
 #[derive(Debug, Default)]
 struct Awaited {
     folder: Option<PathBuf>,
-    /// The kernel's watches for it.
-    watches: Vec<i32>,
+    /// The kernel's watch for it.
+    watch: Option<i32>,
 }
 
 /// Calls back after each change, on a thread of its own, until the callback returns false.
@@ -67,7 +67,7 @@ impl ConfigWatch {
     /// Calls back once when this folder can be listed, too; None: no folder is awaited any more. Returns whether it can be
     /// listed already: then nothing is called.
     pub fn await_folder(&self, folder: Option<&Path>) -> bool {
-        folder.map(Path::to_path_buf).clone_into(&mut self.awaited().folder);
+        self.awaited().folder = folder.map(Path::to_path_buf);
         self.arm_awaited();
         self.has_come()
     }
@@ -80,15 +80,14 @@ impl ConfigWatch {
     /// What of the way to it is there is watched.
     fn arm_awaited(&self) {
         let mut awaited = self.awaited();
-        for watch in std::mem::take(&mut awaited.watches) {
+        if let Some(watch) = awaited.watch.take() {
             // It went by itself, with its folder.
             let _ = remove_watch(&self.inotify, watch);
         }
         let comes = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ATTRIB;
         let comes = comes | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
-        let above = awaited.folder.iter().flat_map(|folder| folder.ancestors().skip(1));
-        let watch = above.into_iter().find_map(|folder| add_watch(&self.inotify, folder, comes).ok());
-        awaited.watches.extend(watch);
+        let mut above = awaited.folder.iter().flat_map(|folder| folder.ancestors().skip(1));
+        awaited.watch = above.find_map(|folder| add_watch(&self.inotify, folder, comes).ok());
     }
 
     fn awaited(&self) -> MutexGuard<'_, Awaited> {

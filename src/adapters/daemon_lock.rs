@@ -5,7 +5,6 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::stdio::{dup2_stdin, stdin};
 
 use super::fault;
-use super::files::{self, Text};
+use super::files::{self, FileId, Text};
 
 /// Whoever only asks [`DaemonLock::is_held`] has the lock for a moment: that is waited for, no longer.
 const ASKING_TAKES: Duration = Duration::from_millis(100);
@@ -105,8 +104,7 @@ impl DaemonLock {
 }
 
 fn names(path: &Path, file: &File) -> bool {
-    let same = |ours: fs::Metadata, there: fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-    file.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| same(ours, there)))
+    file.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| FileId::of(&ours) == FileId::of(&there)))
 }
 
 impl Drop for DaemonLock {

@@ -7,14 +7,28 @@
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 /// Files are read up to this many bytes and one more, so that the reader sees that there is more.
 const LIMIT: usize = crate::text::document::MAX_FILE + 1;
+
+/// Which file it is, whatever its names: the same after a move, another in a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct FileId {
+    dev: u64,
+    ino: u64,
+}
+
+impl FileId {
+    pub(super) fn of(file: &Metadata) -> Self {
+        Self { dev: file.dev(), ino: file.ino() }
+    }
+}
 
 /// The bytes of a regular file, symlinks followed, at most one more than [`crate::text::document::MAX_FILE`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {

@@ -27,7 +27,7 @@ use rustix::process::Signal;
 use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
-use super::files::{is_own_folder, named, own_folder};
+use super::files::{FileId, is_own_folder, named, own_folder};
 use super::processes::SystemProcesses;
 use super::state_files::UNFINISHED;
 use super::state_folder::plain;
@@ -215,9 +215,8 @@ impl Runs for RunFolder {
 pub fn own_program() -> PathBuf {
     let kernels = Path::new("/proc/self/exe");
     let same = |path: &Path| {
-        use std::os::unix::fs::MetadataExt;
         let (Ok(there), Ok(own)) = (path.metadata(), kernels.metadata()) else { return false };
-        (there.dev(), there.ino()) == (own.dev(), own.ino())
+        FileId::of(&there) == FileId::of(&own)
     };
     std::env::current_exe().ok().filter(|path| same(path)).unwrap_or_else(|| kernels.to_owned())
 }

@@ -15,7 +15,6 @@ mod tests;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +28,7 @@ use self::agent::Agent;
 use self::holding::Holding;
 use self::output::Output;
 use super::fault;
+use super::files::FileId;
 use super::processes::SystemProcesses;
 use super::runs::files::{RunFiles, Started};
 use super::runs::own_program;
@@ -91,7 +91,7 @@ fn take_lock(files: &RunFiles) -> Option<File> {
     let lock = File::from(rustix::io::fcntl_dupfd_cloexec(stdin(), 3).ok()?);
     let nothing = File::open("/dev/null").ok()?;
     let (ours, there) = (lock.metadata().ok()?, files.open_lock().ok()?.metadata().ok()?);
-    let same = ours.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+    let same = ours.is_file() && FileId::of(&ours) == FileId::of(&there);
     // Whoever holds it already, by this very descriptor, gets it again; anybody else does not.
     (same && lock.try_lock().is_ok() && dup2_stdin(nothing).is_ok()).then_some(lock)
 }

@@ -20,7 +20,7 @@ use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
 use crate::domain::remarks::{maybe_tickets, on_plain_files, remarks};
-use crate::domain::ticket::{State, Ticket, Timestamp};
+use crate::domain::ticket::{Diagnostic, State, Ticket, Timestamp};
 use crate::ports::{Query, StoreError, Stored};
 
 /// How many alerts and inbox entries `status` shows.
@@ -254,53 +254,31 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         .backlog()
         .faults()
         .into_iter()
-        .map(|fault| FindingView {
-            severity: "error".into(),
-            subject: fault.path.display().to_string(),
-            line: fault.error.line,
-            column: fault.error.column,
-            message: fault.error.message,
+        .map(|fault| {
+            let Diagnostic { line, column, message } = fault.error;
+            FindingView::new("error", fault.path.display(), message).at(line, column)
         })
         .collect();
     let mut count = 0;
     for ticket in engine.backlog().tickets() {
         count += 1;
-        findings.extend(ticket.problems.iter().map(|problem| FindingView {
-            severity: "remark".into(),
-            subject: ticket.path.display().to_string(),
-            line: problem.line,
-            column: problem.column,
-            message: problem.message.clone(),
-        }));
+        findings.extend(ticket.problems.iter().map(|p| remark(ticket, p.message.clone()).at(p.line, p.column)));
         let odd = remarks(ticket, engine.backlog(), host.now());
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
-    findings.extend(host.ports().tickets.trouble().map(|message| FindingView {
-        severity: "error".into(),
-        subject: TICKET_FOLDER.into(),
-        line: 0,
-        column: 0,
-        message,
-    }));
-    findings.extend(host.obstruction().map(|o| FindingView {
-        severity: "remark".into(),
-        subject: "git".into(),
-        line: 0,
-        column: 0,
-        message: format!("{}: finish it, yoi waits meanwhile", o.what),
-    }));
+    let of_folder = host.ports().tickets.trouble();
+    findings.extend(of_folder.map(|message| FindingView::new("error", TICKET_FOLDER, message)));
+    findings.extend(
+        host.obstruction()
+            .map(|o| FindingView::new("remark", "git", format!("{}: finish it, yoi waits meanwhile", o.what))),
+    );
     let plain = maybe_tickets(host.ports().tickets.without_frontmatter());
-    findings.extend(on_plain_files(&plain).into_iter().map(|(path, message)| FindingView {
-        severity: "remark".into(),
-        subject: path.display().to_string(),
-        line: 0,
-        column: 0,
-        message,
-    }));
+    let on_plain = on_plain_files(&plain).into_iter();
+    findings.extend(on_plain.map(|(path, message)| FindingView::new("remark", path.display(), message)));
     let tickets = if count == 1 { "ticket" } else { "tickets" };
     value(&DoctorView { version: VERSION, well: vec![format!("{count} {tickets} read")], findings, fixed })
 }
 
 fn remark(ticket: &Ticket, message: String) -> FindingView {
-    FindingView { severity: "remark".into(), subject: ticket.path.display().to_string(), line: 0, column: 0, message }
+    FindingView::new("remark", ticket.path.display(), message)
 }

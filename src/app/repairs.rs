@@ -62,7 +62,7 @@ impl App {
         // The path is what the finding is about.
         let message = said.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&said).to_owned();
         if !matches!(error, StoreError::Damaged { .. }) {
-            return Some(Repair { finding: finding("error", &path, message), mend: None });
+            return Some(Repair { finding: FindingView::new("error", path.display(), message), mend: None });
         }
         let stamp = self.now().format("%Y%m%dT%H%M%SZ").to_string();
         Some(repair("error", &path.clone(), message, move || {
@@ -90,10 +90,5 @@ fn set_aside(path: &Path, stamp: &str) -> io::Result<PathBuf> {
 }
 
 fn repair(severity: &str, subject: &Path, message: String, mend: impl Fn() -> io::Result<String> + 'static) -> Repair {
-    Repair { finding: finding(severity, subject, message), mend: Some(Box::new(mend)) }
-}
-
-fn finding(severity: &str, subject: &Path, message: String) -> FindingView {
-    let subject = subject.display().to_string();
-    FindingView { severity: severity.into(), subject, line: 0, column: 0, message }
+    Repair { finding: FindingView::new(severity, subject.display(), message), mend: Some(Box::new(mend)) }
 }

@@ -118,30 +118,30 @@ impl App {
         let mut findings = Vec::new();
         match git_program::version() {
             Ok(version) => well.push(version),
-            Err(error) => findings.push(finding("remark", "git", format!("the git program cannot be run: {error}"))),
+            Err(error) => {
+                findings.push(FindingView::new("remark", "git", format!("the git program cannot be run: {error}")));
+            }
         }
         if self.workspace.git_common_dir.is_none() {
-            let message = "the workspace is no git repository: the dirty_workspace gate holds nothing".into();
-            findings.push(finding("remark", "git", message));
+            let message = "the workspace is no git repository: the dirty_workspace gate holds nothing";
+            findings.push(FindingView::new("remark", "git", message));
         }
         // A running daemon goes on with the last good settings; here it is about those that are written.
         match config::load(&self.workspace.root) {
             Ok(config) => {
                 well.push(format!("{}: {} settings", config::FILE, config.settings.len()));
-                findings.extend(self.tickets().trouble().map(|why| finding("error", TICKET_FOLDER, why)));
+                findings.extend(self.tickets().trouble().map(|why| FindingView::new("error", TICKET_FOLDER, why)));
                 match self.orchestrator_found() {
                     Ok(line) => well.push(line),
                     Err(found) => findings.push(found),
                 }
             }
             Err(ConfigError::Unreadable { error, .. }) => {
-                findings.push(finding("error", config::FILE, format!("it cannot be read: {error}")));
+                findings.push(FindingView::new("error", config::FILE, format!("it cannot be read: {error}")));
             }
             Err(ConfigError::Invalid { problems, .. }) => {
-                let found = |p: Diagnostic| FindingView {
-                    line: p.line,
-                    column: p.column,
-                    ..finding("error", config::FILE, p.message)
+                let found = |Diagnostic { line, column, message }| {
+                    FindingView::new("error", config::FILE, message).at(line, column)
                 };
                 findings.extend(problems.into_iter().map(found));
             }
@@ -149,7 +149,7 @@ impl App {
         if self.daemon_is_running() {
             well.push("the daemon is running".into());
         } else {
-            findings.push(finding("remark", "daemon", "it is not running; `yoi up` starts it".into()));
+            findings.push(FindingView::new("remark", "daemon", "it is not running; `yoi up` starts it"));
         }
         (well, findings)
     }
@@ -163,12 +163,12 @@ impl App {
                         "the program `{program}` is not found: install it, name it by its whole path in \
                          .yoi/config.toml, or restart the daemon from a shell that finds it"
                     );
-                    Err(finding("error", "orchestrator", message))
+                    Err(FindingView::new("error", "orchestrator", message))
                 }
                 _ => Ok("the Orchestrator command is trusted".into()),
             },
             Reach::Session => Ok("the Orchestrator is whoever registers (`yoi orchestrator attach`, hooks): no [orchestrator] command is set".into()),
-            Reach::No(why) => Err(finding("remark", "orchestrator", why)),
+            Reach::No(why) => Err(FindingView::new("remark", "orchestrator", why)),
         }
     }
 
@@ -210,8 +210,4 @@ impl App {
             }
         }
     }
-}
-
-fn finding(severity: &str, subject: &str, message: String) -> FindingView {
-    FindingView { severity: severity.into(), subject: subject.into(), line: 0, column: 0, message }
 }

@@ -66,9 +66,6 @@ fn show(answer: Value, json: bool) -> Outcome {
     output::answer(answer, json, |view: &MoveView| {
         let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
         output::print(&output::harmless(&format!("{}: {} -> {}", view.id, state(&view.from), state(&view.to))))?;
-        for remark in &view.remarks {
-            output::print(&output::harmless(&format!("  {remark}")))?;
-        }
-        Ok(())
+        output::remarks(&view.remarks)
     })
 }

@@ -44,8 +44,13 @@ pub fn answer<T: DeserializeOwned>(
 pub fn done(done: Value, as_json: bool) -> Outcome {
     answer(done, as_json, |view: &DoneView| {
         print(&harmless(&view.done))?;
-        view.remarks.iter().try_for_each(|remark| print(&harmless(&format!("  {remark}"))))
+        remarks(&view.remarks)
     })
+}
+
+/// Prints what else is to be said, below what was done.
+pub fn remarks(remarks: &[String]) -> Result<(), Failure> {
+    remarks.iter().try_for_each(|remark| print(&harmless(&format!("  {remark}"))))
 }
 
 /// One JSON object on one line.

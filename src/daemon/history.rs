@@ -143,7 +143,7 @@ impl History {
         if let Some(waiting) = &self.ledger {
             let kept = self.store.ledger().ok();
             let known = |ledger: &SavedLedger| SavedLedger { paused: None, ..ledger.clone() };
-            if !self.keeps_the_pause() {
+            if !has_pause_of(kept.as_ref(), waiting) {
                 unkept.push(match &waiting.paused {
                     Some(paused) => format!("the pause ({paused})"),
                     None => "that the pause has ended".into(),
@@ -167,7 +167,7 @@ impl History {
     /// Whether the next daemon would find the pause, or none, as it is now; whatever else waits to be written.
     pub(super) fn keeps_the_pause(&self) -> bool {
         let Some(waiting) = &self.ledger else { return true };
-        self.store.ledger().is_ok_and(|kept| kept.paused.is_some() == waiting.paused.is_some())
+        has_pause_of(self.store.ledger().ok().as_ref(), waiting)
     }
 
     /// Whether anything is kept of any ticket.
@@ -233,6 +233,10 @@ impl History {
         }
         Ok(())
     }
+}
+
+fn has_pause_of(kept: Option<&SavedLedger>, waiting: &SavedLedger) -> bool {
+    kept.is_some_and(|kept| kept.paused.is_some() == waiting.paused.is_some())
 }
 
 #[cfg(test)]

@@ -250,8 +250,8 @@ fn names(stage: &Stage, folder: &str) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-#[test]
-fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
+/// With a turn that goes on until it is released, and is on record.
+fn recorded_turn() -> Stage {
     let stage = Stage::new();
     stage.ticket("a", "queued", "");
     stage.hold();
@@ -259,6 +259,12 @@ fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
     stage.nth_turn(1);
     let started = || names(&stage, "work/.git/yoi/runs").iter().any(|name| name.ends_with(".started")).then_some(());
     until("its records", BOUND, started, || stage.story());
+    stage
+}
+
+#[test]
+fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
+    let stage = recorded_turn();
     fs::rename(stage.bench.path("work"), stage.bench.path("moved")).unwrap();
     stage.ended();
     stage.release();
@@ -271,13 +277,7 @@ fn a_turn_goes_on_in_a_workspace_that_is_moved_and_its_end_is_recorded_there() {
 
 #[test]
 fn a_turn_that_runs_while_its_workspace_is_copied_is_let_be_by_the_copy() {
-    let stage = Stage::new();
-    stage.ticket("a", "queued", "");
-    stage.hold();
-    stage.start();
-    stage.nth_turn(1);
-    let started = || names(&stage, "work/.git/yoi/runs").iter().any(|name| name.ends_with(".started")).then_some(());
-    until("its records", BOUND, started, || stage.story());
+    let stage = recorded_turn();
     let mark = stage.mark();
     let copied = stage.bench.run(stage.bench.program("cp", ".").args(["-a", "work", "copy"]));
     assert_eq!(copied.code, 0, "{copied}");

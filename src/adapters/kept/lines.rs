@@ -15,7 +15,7 @@ use crate::text::lineage::Made;
 use crate::text::merge::Edit;
 
 /// One line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line {
     /// An exchange is about to be made.
@@ -43,7 +43,7 @@ pub(super) enum Line {
 }
 
 /// A path, whatever its bytes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum AnyPath {
     Text(String),
@@ -67,7 +67,7 @@ impl From<AnyPath> for PathBuf {
 }
 
 /// An exchange; its edits are YAML, because their values are.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Written {
     name: String,
     at: Timestamp,

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::super::{fault, files};
+use super::super::fault;
+use super::super::files::{self, FileId};
 use super::openness::Openness;
 use crate::domain::ticket::Digest;
 use crate::text::merge::is_whole;
@@ -115,7 +116,7 @@ fn at_rest<T>(at_most: Duration, mut look: impl FnMut() -> io::Result<(T, bool)>
 
 /// Whether both are names of one file.
 pub(in super::super) fn is_same_file(one: &Path, other: &Path) -> bool {
-    let of = |path: &Path| path.symlink_metadata().map(|found| (found.dev(), found.ino())).ok();
+    let of = |path: &Path| path.symlink_metadata().map(|found| FileId::of(&found)).ok();
     of(one).is_some_and(|found| of(other) == Some(found))
 }
 

@@ -4,15 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::adapters::files::FileId;
 use crate::adapters::processes::proc_files::pids;
 
-/// The files that processes have open: device and inode.
+/// The files that processes have open.
 #[derive(Clone, Debug, Default)]
 pub struct Openness {
-    open: BTreeSet<(u64, u64)>,
+    open: BTreeSet<FileId>,
 }
 
 impl Openness {
@@ -24,7 +24,7 @@ impl Openness {
                 if let Ok(metadata) = fs::metadata(descriptor.path())
                     && metadata.is_file()
                 {
-                    open.insert((metadata.dev(), metadata.ino()));
+                    open.insert(FileId::of(&metadata));
                 }
             }
         }
@@ -33,6 +33,6 @@ impl Openness {
 
     /// Whether somebody is known to have this file open.
     pub fn is_open(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|metadata| self.open.contains(&(metadata.dev(), metadata.ino())))
+        fs::metadata(path).is_ok_and(|metadata| self.open.contains(&FileId::of(&metadata)))
     }
 }

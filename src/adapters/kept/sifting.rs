@@ -51,10 +51,9 @@ impl Journal {
         let mut lines = 0;
         let told = self.told();
         for entry in &self.entries {
-            let is_last = told.as_ref().is_some_and(|(last, _)| *last == entry.made.name);
-            let told = told.clone().filter(|_| is_last).into_iter().flat_map(|(_, lines)| lines);
-            for line in Line::of(entry, &self.file)?.into_iter().chain(told) {
-                temporary.write_all(&serde_json::to_vec(&line)?)?;
+            let told = told.iter().filter(|(last, _)| *last == entry.made.name).flat_map(|(_, lines)| lines);
+            for line in Line::of(entry, &self.file)?.iter().chain(told) {
+                temporary.write_all(&serde_json::to_vec(line)?)?;
                 temporary.write_all(b"\n")?;
                 lines += 1;
             }

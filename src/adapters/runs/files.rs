@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::adapters::files::{self, Text};
+use crate::adapters::files::{self, FileId, Text};
 use crate::adapters::state_files;
 use crate::domain::facts::ProcessIdentity;
 use crate::ports::runs::{End, Order};
@@ -36,18 +36,6 @@ pub(in crate::adapters) struct Started {
 pub(in crate::adapters) struct Place {
     lock: FileId,
     folder: FileId,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct FileId {
-    dev: u64,
-    ino: u64,
-}
-
-impl FileId {
-    fn of(file: &fs::Metadata) -> Self {
-        Self { dev: file.dev(), ino: file.ino() }
-    }
 }
 
 /// The files of one run.

@@ -7,10 +7,10 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::SqliteStore;
+use crate::adapters::files::FileId;
 use crate::domain::engine::{LastSeen, Record};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -27,7 +27,7 @@ pub struct LastingStore {
 struct Opened {
     store: SqliteStore,
     /// Device and inode of the file that was opened.
-    file: Option<(u64, u64)>,
+    file: Option<FileId>,
 }
 
 impl LastingStore {
@@ -63,8 +63,8 @@ impl LastingStore {
     }
 }
 
-fn file(path: &Path) -> Option<(u64, u64)> {
-    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+fn file(path: &Path) -> Option<FileId> {
+    fs::metadata(path).ok().map(|found| FileId::of(&found))
 }
 
 impl Store for LastingStore {

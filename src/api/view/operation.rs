@@ -3,6 +3,7 @@
 //! Must not know: how it is derived, how it is shown.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,19 @@ pub struct FindingView {
     pub column: usize,
     /// One sentence: what, and what to do.
     pub message: String,
+}
+
+impl FindingView {
+    /// About the whole of something.
+    pub fn new(severity: &str, subject: impl Display, message: impl Into<String>) -> Self {
+        Self { severity: severity.into(), subject: subject.to_string(), line: 0, column: 0, message: message.into() }
+    }
+
+    /// About one place in it.
+    #[must_use]
+    pub fn at(self, line: usize, column: usize) -> Self {
+        Self { line, column, ..self }
+    }
 }
 
 /// One due time.

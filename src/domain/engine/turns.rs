@@ -216,13 +216,7 @@ impl Engine {
         if turn.progress {
             self.ledger.forget_limits();
         }
-        let ended = match outcome {
-            TurnOutcome::Succeeded | TurnOutcome::Unknown if turn.kick.is_none() => {
-                self.ledger.own_turn_succeeded(self.policy.session.rate_limits);
-                Ended::default()
-            }
-            _ => self.count_failure(outcome, jitter, now, now),
-        };
+        let ended = self.count_failure(turn.kick.is_some(), outcome, jitter, (now, now));
         // A command that a kick started may say nothing of the limit that it ran into: what it got further does.
         let shows_it = turn.under_limit && (turn.kick.is_none() || turn.progress);
         if shows_it && *outcome == TurnOutcome::Succeeded {
@@ -255,7 +249,8 @@ impl Engine {
     pub(super) fn former_turn_ended(&mut self, turn: &EndedTurn, now: Timestamp) {
         let failures = self.ledger.saved.failures;
         // A clock that was set back since must not make the wait longer.
-        let Ended { failed, limited_until } = self.count_failure(&turn.outcome, turn.jitter, turn.at.min(now), now);
+        let Ended { failed, limited_until } =
+            self.count_failure(true, &turn.outcome, turn.jitter, (turn.at.min(now), now));
         let ran_ms = (turn.at - turn.since).num_milliseconds().max(0);
         let delivered = turn.outcome.delivered();
         let data = json!({"kick": turn.kick, "ran_ms": ran_ms, "progress": null, "failed": failed, "limited_until": limited_until.map(clock),
@@ -266,11 +261,22 @@ impl Engine {
         self.save_ledger();
     }
 
-    fn count_failure(&mut self, outcome: &TurnOutcome, jitter: u16, at: Timestamp, now: Timestamp) -> Ended {
+    /// `kicked`: a kick began it. `at`: when it ended.
+    fn count_failure(
+        &mut self,
+        kicked: bool,
+        outcome: &TurnOutcome,
+        jitter: u16,
+        (at, now): (Timestamp, Timestamp),
+    ) -> Ended {
         let failed = |why: &String| Ended { failed: Some(why.clone()), limited_until: None };
         match outcome {
             TurnOutcome::Succeeded | TurnOutcome::Unknown => {
-                self.ledger.succeeded_turn();
+                if kicked {
+                    self.ledger.succeeded_turn();
+                } else {
+                    self.ledger.own_turn_succeeded(self.policy.session.rate_limits);
+                }
                 Ended::default()
             }
             TurnOutcome::Interrupted => Ended::default(),

@@ -222,17 +222,25 @@ fn forms_of_nothing_and_of_numbers_stay() {
     refused("e: 1\n", &wrong, "does not read as the value");
 }
 
-/// Whatever way of writing is tried: these are not let pass.
-#[test]
-fn the_oracle_refuses_what_was_not_intended() {
-    let frame = |yaml: &str| format!("---\n{yaml}---\nbody\n").into_bytes();
-    let before = frame("a: 1\nstate: ready\nb: 2\n");
+fn framed(yaml: &str) -> Vec<u8> {
+    format!("---\n{yaml}---\nbody\n").into_bytes()
+}
+
+/// What the oracle says of this text, after `state: queued` was to be written.
+fn judged(before: &str, after: &[u8]) -> Result<(), String> {
+    let before = framed(before);
     let read = Read::of(editable(&before).unwrap(), &before);
     let change = set("state", "queued");
     let edit = Edit::new(&read.document, &change).unwrap();
     let intended = intent::intended(&read.document, &change).unwrap().unwrap();
-    let judged = |after: &[u8]| oracle::judge(&read, &edit, after, &intended).map(|_| ());
-    assert_eq!(judged(&frame("a: 1\nstate: queued\nb: 2\n")), Ok(()));
+    oracle::judge(&read, &edit, after, &intended).map(|_| ())
+}
+
+/// Whatever way of writing is tried: these are not let pass.
+#[test]
+fn the_oracle_refuses_what_was_not_intended() {
+    let before = "a: 1\nstate: ready\nb: 2\n";
+    assert_eq!(judged(before, &framed("a: 1\nstate: queued\nb: 2\n")), Ok(()));
     for (after, why) in [
         ("a: 1\nstate: done\nb: 2\n", "would not read as intended"),
         ("b: 2\na: 1\nstate: queued\n", "would not read as intended"),
@@ -241,29 +249,19 @@ fn the_oracle_refuses_what_was_not_intended() {
         ("a: 1\nstate:\tqueued\nb: 2\n", "another YAML reader"),
         ("a: 1\nstate: [queued\nb: 2\n", "would be broken"),
     ] {
-        let error = judged(&frame(after)).unwrap_err();
+        let error = judged(before, &framed(after)).unwrap_err();
         assert!(error.contains(why), "{after:?}: {error}");
     }
     // Whole, and as intended, but with a key that is written as an alias.
-    let before = frame("a: state\nstate: ready\n");
-    let read = Read::of(editable(&before).unwrap(), &before);
-    let edit = Edit::new(&read.document, &change).unwrap();
-    let intended = intent::intended(&read.document, &change).unwrap().unwrap();
-    let error = oracle::judge(&read, &edit, &frame("a: &k state\n*k : queued\n"), &intended).map(|_| ()).unwrap_err();
+    let error = judged("a: state\nstate: ready\n", &framed("a: &k state\n*k : queued\n")).unwrap_err();
     assert!(error.contains("could not edit the file any more"), "{error}");
 }
 
 #[test]
 fn the_oracle_refuses_what_moves_the_body() {
-    let frame = |yaml: &str| format!("---\n{yaml}---\nbody\n").into_bytes();
-    let before = frame("a: 1\nstate: ready\nb: 2\n");
-    let read = Read::of(editable(&before).unwrap(), &before);
-    let change = set("state", "queued");
-    let edit = Edit::new(&read.document, &change).unwrap();
-    let intended = intent::intended(&read.document, &change).unwrap().unwrap();
-    let judged = |after: &[u8]| oracle::judge(&read, &edit, after, &intended).map(|_| ());
-    let moved = judged(b"---\na: 1\nstate: queued\nb: 2\n---\nbody \n").unwrap_err();
+    let before = "a: 1\nstate: ready\nb: 2\n";
+    let moved = judged(before, b"---\na: 1\nstate: queued\nb: 2\n---\nbody \n").unwrap_err();
     assert!(moved.contains("the body would move"), "{moved}");
-    let lost = judged(b"a: 1\nstate: queued\nb: 2\n---\nbody\n").unwrap_err();
+    let lost = judged(before, b"a: 1\nstate: queued\nb: 2\n---\nbody\n").unwrap_err();
     assert!(lost.contains("would be lost"), "{lost}");
 }
