@@ -57,10 +57,10 @@ impl Armed {
             }
         };
         let config = Config::default().with_follow_symlinks(false);
-        let before = Before::now();
+        let first = places.first_watched();
+        let before = Before::now(&first);
         let watcher = RecommendedWatcher::new(callback, config).map_err(|error| cannot(&error))?;
         let mut armed = Self { watcher, narrowing: None, places, folders: BTreeMap::new(), at_one_go: true };
-        let first = armed.places.first_watched();
         armed.watch(&first)?;
         armed.narrowing = before.which_watches(&first);
         armed.root()?;

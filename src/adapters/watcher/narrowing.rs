@@ -24,35 +24,38 @@ const WATCHES: &str = "anon_inode:inotify";
 /// How often a folder is narrowed while the library watches what lies in it.
 const OFTEN: Duration = Duration::from_micros(100);
 
-/// The open sets of watches of this process, by descriptor.
+/// The sets of watches of this process that watch a folder already, by descriptor. Others are of no interest: while the
+/// library makes its own, some of those may be closed, and the library given one of their numbers.
 pub(super) struct Before(Vec<i32>);
 
 impl Before {
     /// As they are now.
-    pub(super) fn now() -> Self {
-        Self(open())
+    pub(super) fn now(folder: &Path) -> Self {
+        Self(watching(folder))
     }
 
-    /// The library's set: it was not there before, and watches this folder.
+    /// The library's set: it watches this folder, and did not before.
     pub(super) fn which_watches(&self, folder: &Path) -> Option<Narrowing> {
-        let inode = format!("ino:{:x} ", folder.metadata().ok()?.ino());
-        let watches_it = |set: &i32| {
-            let told = fs::read_to_string(format!("/proc/self/fdinfo/{set}")).unwrap_or_default();
-            told.lines().any(|line| line.starts_with("inotify ") && line.contains(&inode))
-        };
-        let mut new = open().into_iter().filter(|set| !self.0.contains(set)).filter(watches_it);
+        let mut new = watching(folder).into_iter().filter(|set| !self.0.contains(set));
         let (found, None) = (new.next()?, new.next()) else { return None };
         let itself = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
         pidfd_getfd(itself, found, PidfdGetfdFlags::empty()).ok().map(Narrowing)
     }
 }
 
-fn open() -> Vec<i32> {
+/// The open sets of watches that watch a folder; none where it cannot be told.
+fn watching(folder: &Path) -> Vec<i32> {
+    let Ok(about) = folder.metadata() else { return Vec::new() };
+    let inode = format!("ino:{:x} ", about.ino());
+    let watches_it = |set: &i32| {
+        let told = fs::read_to_string(format!("/proc/self/fdinfo/{set}")).unwrap_or_default();
+        told.lines().any(|line| line.starts_with("inotify ") && line.contains(&inode))
+    };
     let number = |entry: fs::DirEntry| {
         let is_set = fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == WATCHES);
         entry.file_name().to_str()?.parse().ok().filter(|_| is_set)
     };
-    fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().filter_map(number).collect()
+    fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().filter_map(number).filter(watches_it).collect()
 }
 
 /// The library's set of watches.
