@@ -5,6 +5,7 @@
 pub mod accept;
 pub mod attention;
 pub mod backlog;
+pub mod claim;
 pub mod classify;
 pub mod concern;
 pub mod differences;

@@ -3,6 +3,7 @@
 //! Must not know: which library or program fulfils a need.
 
 pub mod acceptance;
+pub mod claims;
 pub mod door;
 pub mod notices;
 pub mod processes;
@@ -14,6 +15,7 @@ pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
+pub use claims::{AllClaims, Claims, ClaimsError, Swapped};
 pub use door::{Door, Traffic};
 pub use notices::{Lag, Notices, Noticing};
 pub use processes::Processes;
