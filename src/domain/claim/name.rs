@@ -2,6 +2,8 @@
 //!
 //! Must not know: where the name is put.
 
+use std::fmt::Write as _;
+
 use crate::domain::ticket::TicketId;
 
 /// The most bytes of a name; a longer one is cut and told apart by its fingerprint.
@@ -44,7 +46,7 @@ fn encoded(id: &str) -> String {
         } else {
             let mut bytes = [0; 4];
             for byte in c.encode_utf8(&mut bytes).bytes() {
-                name.push_str(&format!("%{byte:02X}"));
+                let _ = write!(name, "%{byte:02X}");
             }
         }
     }
