@@ -7,6 +7,7 @@
 //! Must not know: files (bytes are arguments), processes, the current time.
 
 pub mod agent_hook;
+pub mod claim_record;
 pub mod crosscheck;
 pub mod document;
 pub mod draft;
