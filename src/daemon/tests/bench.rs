@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 
 use super::super::history::tests::Shared;
 use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
-use crate::adapters::fakes::claims::MemoryClaims;
+use crate::adapters::fakes::MemoryClaims;
 use crate::domain::claim::Standing;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
