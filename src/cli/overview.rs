@@ -101,6 +101,6 @@ mod tests {
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
-        assert!(help.lines().count() <= 50, "{help}");
+        assert!(help.lines().count() <= 58, "{help}");
     }
 }
