@@ -7,7 +7,9 @@
 pub mod contract;
 mod library;
 mod program;
+mod push;
 mod refs;
+pub mod remote;
 #[cfg(test)]
 mod tests;
 

@@ -44,10 +44,14 @@ impl Library {
     }
 
     fn target(&self, reference: &Reference<'_>) -> Target {
-        let Some(oid) = reference.target() else {
-            let to = reference.symbolic_target_bytes().unwrap_or_default();
-            return Target::Odd(format!("it points to the ref {}", String::from_utf8_lossy(to)));
-        };
+        let to = || String::from_utf8_lossy(reference.symbolic_target_bytes().unwrap_or_default()).into_owned();
+        match reference.target() {
+            Some(oid) => self.target_of(oid),
+            None => Target::Odd(format!("it points to the ref {}", to())),
+        }
+    }
+
+    fn target_of(&self, oid: Oid) -> Target {
         match self.commit_text(oid) {
             Ok(text) => Target::Commit(oid.to_string(), text),
             Err(why) => Target::Odd(why),
@@ -81,7 +85,7 @@ impl Library {
             Ok(reference) => Ok(Some(self.target(&reference))),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
             Err(error) if error.class() == ErrorClass::Os => Err(failed(name, &error)),
-            Err(error) => Ok(Some(Target::Odd(error.message().to_owned()))),
+            Err(_) => Ok(Some(Target::Broken)),
         }
     }
 
@@ -125,6 +129,10 @@ impl Refs for Library {
         self.found(self.repository.find_reference(name), name)
     }
 
+    fn object(&self, revision: &Revision) -> Result<Target, ClaimsError> {
+        Ok(self.target_of(oid(revision)?))
+    }
+
     fn commit(&self, text: &dyn Fn(&str) -> Vec<u8>) -> Result<String, ClaimsError> {
         let write = || -> Result<Oid, git2::Error> {
             let odb = self.repository.odb()?;
@@ -144,7 +152,6 @@ impl Refs for Library {
     }
 
     fn set(&self, name: &str, expected: Option<&Revision>, new: &Revision, due: Instant) -> Result<Set, ClaimsError> {
-        let oid = |revision: &Revision| Oid::from_str(&revision.0).map_err(|error| failed(name, &error));
         let (expected, new) = (expected.map(oid).transpose()?, oid(new)?);
         let began = Instant::now();
         let mut pause = PAUSES[0];
@@ -165,6 +172,15 @@ impl Refs for Library {
             }
         }
     }
+
+    fn put(&self, name: &str, new: &Revision) -> Result<(), ClaimsError> {
+        let put = self.repository.reference(name, oid(new)?, true, "yoi");
+        put.map(drop).map_err(|error| failed(name, &error))
+    }
+}
+
+fn oid(revision: &Revision) -> Result<Oid, ClaimsError> {
+    Oid::from_str(&revision.0).map_err(|error| failed(&format!("the commit {revision}"), &error))
 }
 
 /// Whether it may go well a moment later: somebody holds the lock, or `git pack-refs` took the empty folder just now.

@@ -151,7 +151,7 @@ impl Refs for Program {
     fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError> {
         let (found, broken) = self.refs(prefix.trim_end_matches('/'))?;
         let mut all = self.targets(found)?;
-        all.extend(broken.into_iter().map(|name| (name, Target::Odd("git calls the ref broken".into()))));
+        all.extend(broken.into_iter().map(|name| (name, Target::Broken)));
         all.retain(|(name, _)| name.starts_with(prefix));
         Ok(all)
     }
@@ -159,9 +159,13 @@ impl Refs for Program {
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError> {
         let (mut found, broken) = self.refs(name)?;
         found.retain(|other, _| other == name);
-        let broken =
-            || broken.iter().any(|other| other == name).then(|| Target::Odd("git calls the ref broken".into()));
+        let broken = || broken.iter().any(|other| other == name).then(|| Target::Broken);
         Ok(self.targets(found)?.pop().map(|(_, target)| target).or_else(broken))
+    }
+
+    fn object(&self, revision: &Revision) -> Result<Target, ClaimsError> {
+        let targets = self.targets(BTreeMap::from([(String::new(), revision.0.clone())]))?;
+        Ok(targets.into_iter().next().map_or(Target::Broken, |(_, target)| target))
     }
 
     fn commit(&self, text: &dyn Fn(&str) -> Vec<u8>) -> Result<String, ClaimsError> {
@@ -192,6 +196,10 @@ impl Refs for Program {
                 Some(_) => thread::sleep(PAUSE.mul_f64(spread())),
             }
         }
+    }
+
+    fn put(&self, name: &str, new: &Revision) -> Result<(), ClaimsError> {
+        self.run(&["update-ref", "--no-deref", "-m", "yoi", name, &new.0], b"").map(drop)
     }
 }
 

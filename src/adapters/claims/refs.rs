@@ -22,6 +22,8 @@ pub(super) enum Target {
     Commit(String, Vec<u8>),
     /// Something else, in words.
     Odd(String),
+    /// Nothing: what keeps the ref is damaged.
+    Broken,
 }
 
 /// A repository's refs and objects.
@@ -32,12 +34,18 @@ pub(super) trait Refs {
     /// One ref.
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError>;
 
+    /// What this object is.
+    fn object(&self, revision: &Revision) -> Result<Target, ClaimsError>;
+
     /// Writes a commit without files, if it is not there; returns its object id.
     fn commit(&self, text: &dyn Fn(&str) -> Vec<u8>) -> Result<String, ClaimsError>;
 
     /// Makes the ref lead to this commit, if it leads to `expected` now (None: there is none), durably. Waits for locks
     /// until `due`.
     fn set(&self, name: &str, expected: Option<&Revision>, new: &Revision, due: Instant) -> Result<Set, ClaimsError>;
+
+    /// Makes the ref lead to this commit, whatever it led to.
+    fn put(&self, name: &str, new: &Revision) -> Result<(), ClaimsError>;
 }
 
 /// What came of it.
@@ -70,14 +78,18 @@ pub(super) fn all(refs: &dyn Refs, prefix: &str) -> Result<AllClaims, ClaimsErro
 pub(super) fn read(refs: &dyn Refs, prefix: &str, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {
     let name = of(prefix, id);
     let Some(target) = refs.find(&name)? else { return Ok(None) };
-    tip(prefix, &name, target).map(Some).map_err(|why| unreadable(&name, &why))
+    let remedy = match target {
+        Target::Broken => format!("the file {name} in git's folder can be removed"),
+        _ => format!("`git update-ref --no-deref -d {name}` removes it"),
+    };
+    tip(prefix, &name, target).map(Some).map_err(|why| unreadable(&name, &why, &remedy))
 }
 
 /// What to do about a ref that is no chain.
-fn unreadable(name: &str, why: &str) -> ClaimsError {
+pub(super) fn unreadable(name: &str, why: &str, remedy: &str) -> ClaimsError {
     ClaimsError::Failed(format!(
-        "{name} is no claim that this version of yoi can read: {why}. It is left as it is, and the ticket cannot be \
-         claimed; `git log {name}` shows it, and `git update-ref -d {name}` removes it if nobody needs it"
+        "{name} is no claim that this version of yoi can read: {why}. It is left as it is, and so the ticket cannot be \
+         claimed; if nobody needs it, {remedy}"
     ))
 }
 
@@ -110,6 +122,7 @@ pub(super) fn tip(prefix: &str, name: &str, target: Target) -> Result<Tip, Strin
     let (revision, text) = match target {
         Target::Commit(revision, text) => (revision, text),
         Target::Odd(why) => return Err(why),
+        Target::Broken => return Err("what keeps the ref is damaged".into()),
     };
     let tip = parsed(revision, text)?;
     match name.strip_prefix(prefix) {

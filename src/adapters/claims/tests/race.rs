@@ -12,12 +12,12 @@ use crate::domain::claim::Outcome;
 const HERE: &str = "YOI_TEST_RACER";
 const PACKING: &str = "while :; do git pack-refs --all; git gc -q || true; done 2>&-";
 
-fn number(name: &str, otherwise: usize) -> usize {
+pub(super) fn number(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
 }
 
 /// What one racer does: it claims each round's ticket, and whoever won it takes steps on until it is released.
-fn race(claims: &GitClaims, worker: &str, rounds: usize) -> Vec<String> {
+pub(super) fn race(claims: &dyn Claims, worker: &str, rounds: usize) -> Vec<String> {
     let mut won = Vec::new();
     for round in 0..rounds {
         let ticket = format!("round-{round}");
@@ -38,11 +38,11 @@ fn race(claims: &GitClaims, worker: &str, rounds: usize) -> Vec<String> {
 }
 
 /// Runs this very test again as so many processes, and says which rounds each of them won.
-fn processes(name: &str, folder: &Path, racers: usize, rounds: usize) -> Vec<Vec<String>> {
+pub(super) fn processes(name: &str, folders: &[&Path], racers: usize, rounds: usize) -> Vec<Vec<String>> {
     let children: Vec<_> = (0..racers)
         .map(|racer| {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", name, "--nocapture"]).env(HERE, folder.as_os_str());
+            command.args(["--exact", name, "--nocapture"]).env(HERE, folders[racer % folders.len()].as_os_str());
             command.env("YOI_TEST_WORKER", format!("worker-{racer}")).env("YOI_TEST_ROUNDS", rounds.to_string());
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
@@ -59,7 +59,7 @@ fn processes(name: &str, folder: &Path, racers: usize, rounds: usize) -> Vec<Vec
 }
 
 /// In such a process: races, and says so.
-fn as_racer(claims: impl Fn(&Path) -> GitClaims) -> bool {
+pub(super) fn as_racer<C: Claims>(claims: impl Fn(&Path) -> C) -> bool {
     let Some(folder) = std::env::var_os(HERE).map(PathBuf::from) else { return false };
     let worker = std::env::var("YOI_TEST_WORKER").unwrap();
     for won in race(&claims(&folder), &worker, number("YOI_TEST_ROUNDS", 1)) {
@@ -68,7 +68,7 @@ fn as_racer(claims: impl Fn(&Path) -> GitClaims) -> bool {
     true
 }
 
-fn exactly_one_wins_each(name: &str, program_only: bool, rounds: usize) {
+fn exactly_one_wins_each(name: &str, kind: &str, program_only: bool, rounds: usize) {
     let claims = |folder: &Path| GitClaims {
         program_only,
         patience: Duration::from_secs(60),
@@ -77,9 +77,9 @@ fn exactly_one_wins_each(name: &str, program_only: bool, rounds: usize) {
     if as_racer(claims) {
         return;
     }
-    let scene = Scene::new("");
+    let scene = Scene::new(kind);
     let _beside = Beside::new(scene.path(), PACKING);
-    let won = processes(name, scene.path(), number("YOI_RACERS", 8), rounds).concat();
+    let won = processes(name, &[scene.path()], number("YOI_RACERS", 8), rounds).concat();
     let different: BTreeSet<_> = won.iter().collect();
     assert_eq!((won.len(), different.len()), (rounds, rounds), "{won:?}");
     let all = claims(scene.path()).all().unwrap();
@@ -91,11 +91,17 @@ fn exactly_one_wins_each(name: &str, program_only: bool, rounds: usize) {
 #[test]
 fn of_many_processes_one_wins() {
     let name = "adapters::claims::tests::race::of_many_processes_one_wins";
-    exactly_one_wins_each(name, false, number("YOI_ROUNDS", 12));
+    exactly_one_wins_each(name, "", false, number("YOI_ROUNDS", 12));
 }
 
 #[test]
 fn of_many_processes_that_use_the_program_one_wins() {
     let name = "adapters::claims::tests::race::of_many_processes_that_use_the_program_one_wins";
-    exactly_one_wins_each(name, true, number("YOI_ROUNDS", 30) / 10);
+    exactly_one_wins_each(name, "", true, number("YOI_ROUNDS", 30) / 10);
+}
+
+#[test]
+fn of_many_processes_one_wins_in_a_reftable() {
+    let name = "adapters::claims::tests::race::of_many_processes_one_wins_in_a_reftable";
+    exactly_one_wins_each(name, "--ref-format=reftable", false, number("YOI_ROUNDS", 30) / 10);
 }
