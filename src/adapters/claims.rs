@@ -4,7 +4,7 @@
 //! Must not know: who may take which step (`domain::claim` decides), how a step is written down (`text::claim_record`).
 
 #[cfg(test)]
-pub mod contract;
+pub(crate) mod contract;
 mod library;
 mod program;
 mod push;
@@ -53,10 +53,8 @@ impl GitClaims {
     /// The repository, opened afresh: it may have become one of another kind since the last time.
     fn refs(&self) -> Result<Box<dyn Refs>, ClaimsError> {
         let Some(common_dir) = &self.common_dir else {
-            let root = self.root.display();
-            let message =
-                format!("{root} is in no git repository, and claims are git refs: `git init` makes one there");
-            return Err(ClaimsError::NoGit(message));
+            let message = "claims are kept in git, and this workspace is in no git repository (`git init` makes one)";
+            return Err(ClaimsError::NoGit(message.into()));
         };
         if self.program_only {
             return Ok(Box::new(Program::new(&self.root, common_dir, "it was not asked")));

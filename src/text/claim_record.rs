@@ -31,16 +31,13 @@ pub fn write(step: &Step) -> Result<String, String> {
     check(step)?;
     let at = shown(step.at);
     let (mark, sentence) = (mark(&step.kind), sentence(step));
-    let mut text = format!("{mark} worker={} ", word(&step.worker));
-    match &step.kind {
-        StepKind::Claim => {
-            let _ = write!(text, "ts={at} ttl-minutes={}", minutes(step.ttl));
-        }
-        StepKind::Heartbeat => text += &format!("ts={at}"),
-        StepKind::StaleBreak { prior } => text += &format!("prior={} ts={at}", word(prior)),
-        StepKind::Release { outcome } => text += &format!("outcome={outcome} ts={at}"),
-    }
-    let _ = write!(text, "\n\n{sentence}\n\n");
+    let rest = match &step.kind {
+        StepKind::Claim => format!("ts={at} ttl-minutes={}", minutes(step.ttl)),
+        StepKind::Heartbeat => format!("ts={at}"),
+        StepKind::StaleBreak { prior } => format!("prior={} ts={at}", word(prior)),
+        StepKind::Release { outcome } => format!("outcome={outcome} ts={at}"),
+    };
+    let mut text = format!("{mark} worker={} {rest}\n\n{sentence}\n\n", word(&step.worker));
     for (key, value) in trailers(step) {
         let _ = writeln!(text, "{PREFIX}{key}: {}", written(&value));
     }

@@ -94,7 +94,7 @@ impl Library {
         let files = WalkDir::new(self.common_dir.join(prefix)).into_iter().flatten();
         let files = files.filter(|file| !file.file_type().is_dir());
         let name = |file: DirEntry| Some(file.path().strip_prefix(&self.common_dir).ok()?.to_str()?.to_owned());
-        files.filter_map(name).filter(|name| !name.ends_with(".lock"))
+        files.filter_map(name).filter(|name| name.rsplit('.').next() != Some("lock"))
     }
 
     fn try_set(&self, name: &str, expected: Option<Oid>, new: Oid) -> Result<(), git2::Error> {

@@ -167,7 +167,7 @@ impl RemoteClaims {
             begun.is_some_and(|begun| begun.datetime().elapsed().is_ok_and(|age| age > LEFT))
         };
         let left = self.here.refs()?.list(&reading)?.into_iter().filter(|(name, _)| is_left(name));
-        let deletions: String = left.map(|(name, _)| format!("delete {name}\n")).collect();
+        let deletions: String = left.flat_map(|(name, _)| ["delete ".into(), name, "\n".into()]).collect();
         if !deletions.is_empty() {
             self.update(&deletions);
         }

@@ -290,7 +290,7 @@ fn where_there_is_no_git_a_sentence_says_so() {
     shell(folder.path(), "git init -q; git config core.repositoryFormatVersion 1; git config extensions.later 1");
     say(GitClaims::new(folder.path(), Some(&folder.path().join(".git"))));
     assert_snapshot!(sentences.join("\n"), @r#"
-    FOLDER is in no git repository, and claims are git refs: `git init` makes one there
+    claims are kept in git, and this workspace is in no git repository (`git init` makes one)
     claims are git refs, and this repository cannot be opened: libgit2 says "failed to resolve path 'FOLDER/.git': No such file or directory", and git says "fatal: not a git repository (or any of the parent directories): .git"
     claims are git refs, and this repository cannot be opened: libgit2 says "unsupported extension name extensions.later", and git says "fatal: unknown repository extension found:"
     "#);
