@@ -14,12 +14,13 @@ pub mod remote;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use library::Library;
 use program::Program;
-use refs::{CLAIMS, Refs, Set};
+use refs::{CLAIMS, Known, Refs, Set};
 
 use crate::domain::claim::{Revision, Step, StepKind, Tip};
 use crate::domain::ticket::TicketId;
@@ -40,6 +41,7 @@ pub struct GitClaims {
     patience: Duration,
     /// Whether libgit2 is left out.
     program_only: bool,
+    known: Arc<Mutex<Known>>,
 }
 
 impl GitClaims {
@@ -47,7 +49,13 @@ impl GitClaims {
     /// Nothing is opened before something is asked.
     pub fn new(root: &Path, common_dir: Option<&Path>) -> Self {
         let common_dir = common_dir.map(Path::to_owned);
-        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false }
+        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false, known: Arc::default() }
+    }
+
+    fn all_below(&self, prefix: &str) -> Result<AllClaims, ClaimsError> {
+        // One that comes at the same time waits, and has less to read then.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        refs::all(&*self.refs()?, prefix, &mut known)
     }
 
     /// The repository, opened afresh: it may have become one of another kind since the last time.
@@ -68,7 +76,7 @@ impl GitClaims {
 
 impl Claims for GitClaims {
     fn all(&self) -> Result<AllClaims, ClaimsError> {
-        refs::all(&*self.refs()?, CLAIMS)
+        self.all_below(CLAIMS)
     }
 
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {

@@ -104,7 +104,7 @@ impl Library {
 }
 
 impl Refs for Library {
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError> {
+    fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError> {
         let glob = format!("{prefix}*");
         let failed = |error| failed(&glob, &error);
         let mut found = Vec::new();
@@ -113,7 +113,9 @@ impl Refs for Library {
             let reference = reference.map_err(failed)?;
             let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
             met.insert(name.clone());
-            found.push((name, self.target(&reference)));
+            let is_known = reference.target().is_some_and(|oid| known(&name, &oid.to_string()));
+            let target = if is_known { Target::Known } else { self.target(&reference) };
+            found.push((name, target));
         }
         // A file that is no ref was left out without a word.
         for name in self.loose(prefix) {

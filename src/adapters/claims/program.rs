@@ -148,9 +148,11 @@ fn next_object(rest: &mut &[u8], oid: String) -> Option<Target> {
 }
 
 impl Refs for Program {
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError> {
+    fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError> {
         let (found, broken) = self.refs(prefix.trim_end_matches('/'))?;
-        let mut all = self.targets(found)?;
+        let (known, unknown): (BTreeMap<_, _>, _) = found.into_iter().partition(|(name, oid)| known(name, oid));
+        let mut all = self.targets(unknown)?;
+        all.extend(known.into_keys().map(|name| (name, Target::Known)));
         all.extend(broken.into_iter().map(|name| (name, Target::Broken)));
         all.retain(|(name, _)| name.starts_with(prefix));
         Ok(all)
