@@ -28,6 +28,7 @@ impl Scene {
         scene
     }
 
+    /// Where it lies.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -71,6 +72,7 @@ pub(super) fn shell(folder: &Path, script: &str) -> String {
 pub(super) struct Beside(Child);
 
 impl Beside {
+    /// A script of sh.
     pub fn new(folder: &Path, script: &str) -> Self {
         Self(command(folder, script).spawn().unwrap())
     }
@@ -108,7 +110,7 @@ fn the_contract_holds_whatever_the_settings_are() {
         "git config extensions.partialClone origin; git config core.repositoryFormatVersion 1",
         "git config commit.gpgSign true; git config gpg.program false; git config user.useConfigOnly true",
         "mkdir h; printf '#!/bin/sh\\nexit 1\\n' > h/reference-transaction; chmod +x h/*; git config core.hooksPath $PWD/h",
-        "git commit -q --allow-empty -m one; git worktree add -q linked",
+        "git commit -q --no-gpg-sign --allow-empty -m one; git -c core.hooksPath=/dev/null worktree add -q linked",
     ];
     for setting in settings {
         let scene = Scene::new("");
@@ -118,7 +120,9 @@ fn the_contract_holds_whatever_the_settings_are() {
     }
     // What the program is told of such settings it obeys at once.
     let scene = Scene::new("");
-    settings.map(|setting| scene.shell(setting));
+    for setting in &settings[..settings.len() - 1] {
+        scene.shell(setting);
+    }
     let tip = moved(scene.claims(true).swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]));
     assert_eq!(scene.claims(true).read(&id("t")).unwrap(), Some(tip));
 }
