@@ -2,6 +2,9 @@
 //!
 //! Must not know: what is asked of git. House rule 13; FAULTS kinds 3 and 12.
 
+mod streaming;
+
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -11,6 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+pub use streaming::stream;
 
 /// The longest that one run may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -76,6 +81,30 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
 
 /// The same for what nobody should wait for so long.
 pub fn run_within_limit(folder: &Path, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command.stdin(Stdio::null());
+    run_within(command, &arguments.join(" "), limit)
+}
+
+/// The same for what may take long, may have to fetch what a partial clone lacks, and runs the user's own hooks. `holding` is
+/// open as long as git, and whatever it starts, runs.
+pub fn run_holding(
+    folder: &Path,
+    arguments: &[&OsStr],
+    holding: impl Into<Stdio>,
+    limit: Duration,
+) -> Result<Vec<u8>, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command.env_remove("GIT_NO_LAZY_FETCH").stdin(holding);
+    run_within(command, &shown(arguments), limit)
+}
+
+fn shown(arguments: &[&OsStr]) -> String {
+    arguments.join(OsStr::new(" ")).to_string_lossy().into_owned()
+}
+
+/// Git in this folder, and nothing else of the caller's.
+fn in_folder(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new("git");
     // What a repository's own settings could start, or make slow: none of it is needed for an answer.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"]);
@@ -84,7 +113,7 @@ pub fn run_within_limit(folder: &Path, arguments: &[&str], limit: Duration) -> R
     }
     command.env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     command.env("GIT_NO_LAZY_FETCH", "1").args(arguments).current_dir(folder);
-    run_within(command, &arguments.join(" "), limit)
+    command
 }
 
 /// The version, as `git --version` says it.
@@ -95,12 +124,7 @@ pub fn version() -> Result<String, GitError> {
 
 fn run_within(mut command: Command, arguments: &str, limit: Duration) -> Result<Vec<u8>, GitError> {
     let not_run = |error| GitError::NotRun { arguments: arguments.into(), error };
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        // The folder may be what is missing.
-        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => GitError::NotInstalled,
-        _ => not_run(error),
-    })?;
+    let mut child = spawn(&mut command, arguments)?;
     let output = read(child.stdout.take()).and_then(|out| Ok((out, read(child.stderr.take())?)));
     let (out, err) = output.inspect_err(|_| drop(end(&mut child))).map_err(not_run)?;
     let due = Instant::now() + limit;
@@ -121,6 +145,15 @@ fn run_within(mut command: Command, arguments: &str, limit: Duration) -> Result<
         return Err(GitError::Failed { arguments: arguments.into(), how: how(status), code: status.code(), message });
     }
     out.map_err(not_run)
+}
+
+fn spawn(command: &mut Command, arguments: &str) -> Result<Child, GitError> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command.spawn().map_err(|error| match error.kind() {
+        // The folder may be what is missing.
+        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => GitError::NotInstalled,
+        _ => GitError::NotRun { arguments: arguments.into(), error },
+    })
 }
 
 type Answer = Receiver<io::Result<Vec<u8>>>;
@@ -178,7 +211,7 @@ mod tests {
 
     fn shell(script: &str, limit: Duration) -> Result<String, String> {
         let mut command = Command::new("sh");
-        command.args(["-c", script]);
+        command.args(["-c", script]).stdin(Stdio::null());
         let said = run_within(command, "test", limit).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }

@@ -35,3 +35,4 @@ pub mod seldom;
 pub mod ticket;
 pub mod worklist;
 pub mod workset;
+pub mod worktree;
