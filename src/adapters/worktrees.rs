@@ -48,8 +48,8 @@ const NO_GIT: &str = "there is no git repository here, and worktrees need one; e
 pub struct GitWorktrees {
     /// The workspace, canonical.
     workspace: PathBuf,
-    /// The folder that all worktrees of the repository share.
-    common: PathBuf,
+    /// The folder that all worktrees of the repository share; None without git.
+    common: Option<PathBuf>,
     /// Where new ones are made: below the workspace, unless it is absolute.
     root: PathBuf,
     /// Locks and journals.
@@ -61,15 +61,19 @@ pub struct GitWorktrees {
 impl GitWorktrees {
     /// Those of the workspace, whose repository has this common directory; new ones below `root`, which is relative to the
     /// workspace or absolute. `state`: where locks and journals of theirs are kept.
-    pub fn new(workspace: &Path, common: &Path, root: &Path, state: PathBuf, hooks: Hooks) -> Self {
+    pub fn new(workspace: &Path, common: Option<&Path>, root: &Path, state: PathBuf, hooks: Hooks) -> Self {
         Self {
             workspace: workspace.to_owned(),
-            common: common.to_owned(),
+            common: common.map(Path::to_owned),
             root: root.to_owned(),
             state,
             hooks,
             patience: PATIENCE,
         }
+    }
+
+    fn common(&self) -> Result<&Path, WorktreesError> {
+        self.common.as_deref().ok_or_else(|| WorktreesError::NoGit(NO_GIT.into()))
     }
 
     /// Locks are waited for so long, and not 10 s.

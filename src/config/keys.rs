@@ -34,6 +34,8 @@ pub(super) enum Takes {
     Name,
     /// A label, or an empty text.
     Label,
+    /// A folder, inside the workspace or absolute.
+    Place,
     /// A table from names to states.
     States,
     /// A list of the program and its arguments.
@@ -65,6 +67,7 @@ impl fmt::Display for Takes {
         match self {
             Takes::Folder => f.write_str("a folder inside the workspace"),
             Takes::Name => f.write_str("the name of a frontmatter key"),
+            Takes::Place => f.write_str("a folder: inside the workspace, or an absolute path"),
             Takes::Label => f.write_str("a label, or an empty text"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
@@ -240,6 +243,37 @@ pub(super) const KEYS: &[Key] = &[
         about: "The label that a ticket carries while it is claimed; an empty text for none. The claim itself is kept in git.",
     },
     Key {
+        section: "worktrees",
+        name: "root",
+        takes: Takes::Place,
+        default: "\".yoi/worktrees\"",
+        about: "The folder in which the worktrees of tickets are made. Where a symlink leads out of the workspace nothing is made; \
+                an absolute path is taken as it is.",
+    },
+    Key {
+        section: "worktrees",
+        name: "after_create",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "What is run, in this order, in a worktree that was just made. If one fails the worktree is taken away again. \
+                `YOI_WORKTREE` and `YOI_WORKSPACE` name both folders. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "worktrees",
+        name: "before_remove",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "The same in one that is to be removed, before it is looked at: it can take away what a build made. If one \
+                fails the worktree stays. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "worktrees",
+        name: "hook_timeout",
+        takes: Takes::Duration { off: false },
+        default: "\"10m\"",
+        about: "How long each of these commands may run before it is ended, which counts as a failure.",
+    },
+    Key {
         section: "writes",
         name: "polite_max",
         takes: Takes::Duration { off: false },
@@ -259,7 +293,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 6] = ["roles", "worktrees", "orphans", "agents", "alerts", "http"];
+pub(super) const LATER_SECTIONS: [&str; 5] = ["roles", "orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 0] = [];

@@ -3,6 +3,7 @@
 //!
 //! Must not know: git's commands; which step follows which.
 
+use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -135,7 +136,7 @@ pub struct Restoration {
 }
 
 /// Worktrees by the name of their ticket (`domain::claim::name`).
-pub trait Worktrees: Send + Sync {
+pub trait Worktrees: Debug + Send + Sync {
     /// Those that stand, by name, with a process that works in one; read from git's and the system's files, without a
     /// process of its own.
     fn standing(&self) -> Vec<(String, facts::Worktree)>;

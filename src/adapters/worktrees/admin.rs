@@ -41,7 +41,8 @@ impl Admin {
 impl GitWorktrees {
     /// Of every linked worktree of the repository.
     pub(super) fn admins(&self) -> Vec<Admin> {
-        let entries = fs::read_dir(self.common.join("worktrees")).into_iter().flatten().flatten();
+        let folder = self.common.as_ref().map(|common| common.join("worktrees"));
+        let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
         let mut admins: Vec<_> = entries.filter_map(|entry| Admin::read(entry.path())).collect();
         admins.sort_by(|one, other| one.path.cmp(&other.path));
         admins

@@ -60,9 +60,8 @@ impl GitWorktrees {
         let began = Instant::now();
         let mut pause = SHORTEST_PAUSE;
         loop {
-            let error = match git_program::run_holding(&self.workspace, &arguments, stdin(), limit) {
-                Ok(_) => return Ok(()),
-                Err(error) => error,
+            let Err(error) = git_program::run_holding(&self.workspace, &arguments, stdin(), limit) else {
+                return Ok(());
             };
             let GitError::Failed { message, .. } = &error else { return Err(error.into()) };
             let Some(lock) = held_lock(message) else { return Err(error.into()) };
@@ -96,7 +95,7 @@ fn held_lock(message: &str) -> Option<String> {
         lock || line.contains("could not lock config file") || line.contains("cannot lock references")
     };
     let line = message.lines().find(held)?;
-    let quoted = line.split('\'').find(|part| part.ends_with(".lock"));
+    let quoted = line.split('\'').find(|part| Path::new(part).extension().is_some_and(|end| end == "lock"));
     Some(quoted.map_or_else(|| line.trim().to_owned(), str::to_owned))
 }
 

@@ -20,6 +20,7 @@ const VERSION: u32 = 1;
 impl GitWorktrees {
     /// Takes the lock of one.
     pub(super) fn held(&self, name: &str, patience: Duration) -> Result<Holding, WorktreesError> {
+        self.common()?;
         files::own_folder(&self.state).map_err(|error| failed(error.to_string()))?;
         let path = self.state.join(format!("{name}.lock"));
         let file = files::open_own(&path, Text::Kept).map_err(io_at(&path))?;

@@ -2,10 +2,10 @@
 //!
 //! Must not know: what is in a worktree.
 
+use super::GitWorktrees;
 use super::admin::same;
 use super::asking::text;
 use super::paths::{path_of, shown};
-use super::{GitWorktrees, NO_GIT};
 use crate::domain::refusal::Refusal;
 use crate::domain::worktree::{Lock, Tree, branch_of};
 use crate::ports::worktrees::WorktreesError;
@@ -38,9 +38,7 @@ impl GitWorktrees {
     }
 
     fn every_one(&self) -> Result<Vec<Listed>, WorktreesError> {
-        if !self.common.is_dir() {
-            return Err(WorktreesError::NoGit(NO_GIT.into()));
-        }
+        self.common()?;
         let said = self.ask(&["worktree", "list", "--porcelain", "-z"])?;
         Ok(read(&said))
     }

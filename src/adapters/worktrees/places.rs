@@ -34,7 +34,7 @@ impl GitWorktrees {
     fn refuse_outside(&self, root: &Path) -> Result<(), WorktreesError> {
         let there = root.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(&self.workspace);
         let real = there.canonicalize().map_err(io_at(there))?;
-        let inside = real.starts_with(&self.workspace) && !real.starts_with(&self.common);
+        let inside = real.starts_with(&self.workspace) && !real.starts_with(self.common()?);
         if inside {
             return Ok(());
         }

@@ -44,15 +44,7 @@ impl GitWorktrees {
             return self.of_gone(tree, why);
         }
         let mut look = Look { trees: self, tree, probe: Probe::default(), caches: Vec::new() };
-        let looks = [
-            look.status(),
-            look.hidden(),
-            look.own_folder(),
-            look.stashes(),
-            look.commits(),
-            look.inside(),
-            look.inner_repositories(),
-        ];
+        let looks = [look.status(), look.hidden(), look.own_folder(), look.stashes(), look.commits(), look.inside()];
         for error in looks.into_iter().filter_map(Result::err) {
             let why = error.to_string();
             // Git says the same to each question.
@@ -60,6 +52,7 @@ impl GitWorktrees {
                 look.probe.unreadable.push(why);
             }
         }
+        look.inner_repositories();
         look.probe.occupants = occupants::all_in(&tree.path);
         look.probe
     }
@@ -277,11 +270,11 @@ impl Look<'_> {
     }
 
     /// Repositories of submodules lie in the worktree's own git folder, and go with it.
-    fn inner_repositories(&mut self) -> Result<(), WorktreesError> {
-        let Some(admin) = self.trees.admin(&self.tree.path) else { return Ok(()) };
+    fn inner_repositories(&mut self) {
+        let Some(admin) = self.trees.admin(&self.tree.path) else { return };
         let modules = admin.folder.join("modules");
         if !modules.is_dir() {
-            return Ok(());
+            return;
         }
         let found = walkdir::WalkDir::new(&modules).min_depth(1).max_depth(6).into_iter().flatten();
         let repositories =
@@ -298,7 +291,6 @@ impl Look<'_> {
                 self.probe.submodules.add(|| name);
             }
         }
-        Ok(())
     }
 }
 

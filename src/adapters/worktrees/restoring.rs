@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use super::super::fault;
 use super::manifest::{FILE, Manifest};
 use super::paths::{bytes_of, words};
 use super::printing::{Kind, walk};
@@ -18,6 +19,9 @@ use super::{GitWorktrees, asking::text};
 use crate::domain::refusal::Refusal;
 use crate::domain::worktree::{BranchAt, SALVAGE};
 use crate::ports::worktrees::{Holding, Restoration, Restored, Salvage, WorktreesError};
+
+/// The place of the fault points.
+const PLACE: &str = "worktree-restore";
 
 impl GitWorktrees {
     /// What was saved under a name, the newest last.
@@ -96,7 +100,9 @@ impl GitWorktrees {
         if let Some(BranchAt { name, at }) = &wanted.makes {
             self.change(&["update-ref", "-m", "yoi worktree restore", name, at, ""])?;
         }
+        fault::point(PLACE, "branch");
         self.add_empty(holding, path, wanted)?;
+        fault::point(PLACE, "entry");
         let (manifest, kept) = (self.manifest(&wanted.salvage)?, self.kept(&wanted.salvage)?);
         let folders = manifest.folders();
         for (folder, _) in &folders {
@@ -111,7 +117,9 @@ impl GitWorktrees {
             let place = path.join(entry);
             fs::set_permissions(&place, Permissions::from_mode(mode)).map_err(io_at(&place))?;
         }
+        fault::point(PLACE, "files");
         self.bring_back_own(path, &kept)?;
+        fault::point(PLACE, "own");
         // A submodule's folder is empty here: it is compared as what it is.
         let entries: Result<Vec<_>, _> = walk(path, &[]).collect();
         let mut entries = entries.map_err(failed)?;

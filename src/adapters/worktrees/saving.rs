@@ -185,8 +185,8 @@ fn own_files(admin: &Path) -> Vec<PathBuf> {
     let walk = walkdir::WalkDir::new(admin).min_depth(1).sort_by_file_name().into_iter();
     let saved = walk.filter_entry(|entry| {
         let name = entry.file_name().to_string_lossy();
-        !(entry.depth() == 1 && NOT_SAVED.contains(&name.as_ref()))
-            && !Path::new(entry.file_name()).extension().is_some_and(|end| end == "lock")
+        let left_out = entry.depth() == 1 && NOT_SAVED.contains(&name.as_ref());
+        !left_out && Path::new(entry.file_name()).extension().is_none_or(|end| end != "lock")
     });
     let files = saved.flatten().filter(|entry| entry.file_type().is_file());
     files.filter_map(|entry| entry.path().strip_prefix(admin).ok().map(Path::to_owned)).collect()

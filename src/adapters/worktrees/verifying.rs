@@ -17,6 +17,9 @@ use super::trouble::failed;
 use super::{GitWorktrees, LONG};
 use crate::ports::worktrees::{Salvage, WorktreesError};
 
+/// How much of two files is compared at once.
+const AT_ONCE: usize = 64 << 10;
+
 /// One entry of a tree that was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Saved {
@@ -120,7 +123,7 @@ fn is_same(place: &Path, kind: Kind, content: &mut dyn Read) -> io::Result<bool>
         return Ok(fs::read_link(place)?.as_os_str().as_bytes() == target);
     }
     let mut file = File::open(place)?;
-    let (mut one, mut other) = ([0; 32 << 10], [0; 32 << 10]);
+    let (mut one, mut other) = (vec![0; AT_ONCE], vec![0; AT_ONCE]);
     loop {
         let read = content.read(&mut one)?;
         if read == 0 {

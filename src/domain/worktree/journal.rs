@@ -74,6 +74,7 @@ pub enum Phase {
 
 /// What is there where a run was cut off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is looked at by itself, and none follows from another")]
 pub struct Left {
     /// Git has an entry for the folder.
     pub entry: bool,

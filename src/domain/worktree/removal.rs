@@ -131,11 +131,10 @@ pub fn reasons(tree: &Tree, probe: &Probe, asker: Option<&str>, now: Timestamp) 
     }
     reasons.extend(probe.under_way.iter().cloned().map(Reason::UnderWay));
     match &probe.commits {
-        Commits::Merged | Commits::Pushed => {}
         Commits::Alone(commits) => reasons.push(Reason::Alone(commits.clone(), tree.branch.is_none())),
         // What cannot be told is no good news; where nothing can be, that is said once.
         Commits::Unknown(why) if !probe.unreadable.contains(why) => reasons.push(Reason::Unreadable(why.clone())),
-        Commits::Unknown(_) => {}
+        Commits::Merged | Commits::Pushed | Commits::Unknown(_) => {}
     }
     reasons.extend(locked(&tree.lock, asker, now));
     reasons.extend(probe.occupants.iter().cloned().map(Reason::Occupied));
