@@ -18,8 +18,6 @@ mod probing;
 mod removing;
 mod restoring;
 mod saving;
-#[cfg(test)]
-mod tests;
 mod trouble;
 mod verifying;
 

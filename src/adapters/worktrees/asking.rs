@@ -17,6 +17,8 @@ use crate::ports::worktrees::{Holding, WorktreesError};
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 /// ...to so long.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+/// How long the entry of a worktree may take to be whole once it is there.
+const MAKING: Duration = Duration::from_secs(3);
 
 impl GitWorktrees {
     /// Git's answer, asked in the workspace.
@@ -26,8 +28,7 @@ impl GitWorktrees {
 
     /// The same as one line; None where git says no, or nothing.
     pub(super) fn line<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Option<String>, WorktreesError> {
-        let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
-        match git_program::run_holding(&self.workspace, &arguments, Stdio::null(), TIME_LIMIT) {
+        match asked(&self.workspace, arguments) {
             Ok(said) => Ok(Some(text(&said)).filter(|line| !line.is_empty())),
             Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -56,15 +57,11 @@ impl GitWorktrees {
         limit: Duration,
         stdin: impl Fn() -> Stdio,
     ) -> Result<(), WorktreesError> {
-        let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
         let began = Instant::now();
-        let mut pause = SHORTEST_PAUSE;
+        let mut pause = Pause::default();
         loop {
-            let Err(error) = git_program::run_holding(&self.workspace, &arguments, stdin(), limit) else {
-                return Ok(());
-            };
-            let GitError::Failed { message, .. } = &error else { return Err(error.into()) };
-            let Some(lock) = held_lock(message) else { return Err(error.into()) };
+            let Err(error) = until_whole(&self.workspace, arguments, limit, &stdin) else { return Ok(()) };
+            let Some(lock) = said(&error).and_then(held_lock) else { return Err(error.into()) };
             if began.elapsed() >= self.patience {
                 return Err(WorktreesError::Held(format!(
                     "{lock}: another program holds this lock of git's, and has for {} s; if none of them runs any more, it \
@@ -72,16 +69,65 @@ impl GitWorktrees {
                     began.elapsed().as_secs()
                 )));
             }
-            thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause.make();
         }
+    }
+}
+
+/// Between two tries, longer each time.
+struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(SHORTEST_PAUSE)
+    }
+}
+
+impl Pause {
+    fn make(&mut self) {
+        thread::sleep(self.0);
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
     }
 }
 
 /// Git's answer, asked in a folder.
 pub(super) fn ask<S: AsRef<OsStr>>(folder: &Path, arguments: &[S]) -> Result<Vec<u8>, WorktreesError> {
+    Ok(asked(folder, arguments)?)
+}
+
+fn asked<S: AsRef<OsStr>>(folder: &Path, arguments: &[S]) -> Result<Vec<u8>, GitError> {
+    until_whole(folder, arguments, TIME_LIMIT, &Stdio::null)
+}
+
+/// Runs it again where git came upon the entry of a worktree that another git is just making: most of its commands look at all
+/// of them.
+fn until_whole<S: AsRef<OsStr>>(
+    folder: &Path,
+    arguments: &[S],
+    limit: Duration,
+    stdin: &impl Fn() -> Stdio,
+) -> Result<Vec<u8>, GitError> {
     let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
-    Ok(git_program::run_holding(folder, &arguments, Stdio::null(), TIME_LIMIT)?)
+    let began = Instant::now();
+    let mut pause = Pause::default();
+    loop {
+        match git_program::run_holding(folder, &arguments, stdin(), limit) {
+            Err(error) if said(&error).is_some_and(is_being_made) && began.elapsed() < MAKING => pause.make(),
+            done => return done,
+        }
+    }
+}
+
+fn said(error: &GitError) -> Option<&str> {
+    match error {
+        GitError::Failed { message, .. } => Some(message),
+        _ => None,
+    }
+}
+
+/// Whether it read a file of an entry that had nothing in it yet, or was not there any more.
+fn is_being_made(message: &str) -> bool {
+    message.lines().any(|line| line.starts_with("fatal: failed to read ") && line.contains("worktrees/"))
 }
 
 pub(super) fn text(said: &[u8]) -> String {
@@ -101,7 +147,19 @@ fn held_lock(message: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::held_lock;
+    use super::{held_lock, is_being_made};
+
+    #[test]
+    fn an_entry_that_is_being_made_is_known_by_what_git_says() {
+        for (message, expected) in [
+            ("fatal: failed to read .git/worktrees/a%20b/commondir: Success", true),
+            ("fatal: failed to read /w/.git/worktrees/a/HEAD: No such file or directory", true),
+            ("fatal: failed to read object 12ab", false),
+            ("fatal: not a git repository", false),
+        ] {
+            assert_eq!(is_being_made(message), expected, "{message}");
+        }
+    }
 
     #[test]
     fn a_lock_of_others_is_told_from_another_failure_by_its_file() {
