@@ -3,6 +3,8 @@
 //!
 //! Must not know: git, files; what may be removed.
 
+use std::thread;
+
 use chrono::SecondsFormat;
 use serde_json::Value;
 
@@ -14,8 +16,11 @@ use crate::daemon::starting::mend_all;
 use crate::daemon::{Host, Lending};
 use crate::domain::claim::name;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::domain::worktree::{Hold, Lock, Reason, Tree, reasons};
+use crate::domain::worktree::{Hold, Lock, Probe, Reason, Tree, reasons};
 use crate::ports::{Entry, Worktrees, WorktreesError};
+
+/// How many worktrees are looked at at a time.
+const AT_ONCE: usize = 4;
 
 /// Carries out one of them.
 pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
@@ -55,16 +60,34 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
 fn list<L: Lending>(trees: &dyn Worktrees, lending: &mut L, now: Timestamp) -> Result<Value, Failure> {
     let troubles = mend_all(trees)?;
     let mut worktrees = Vec::new();
-    for tree in trees.list()? {
+    for (tree, probe) in looked_at(trees, trees.list()?) {
         let name = tree.name.clone();
         let ticket = match tree.ticket() {
             Some(ticket) => Some(ticket),
             // A long name was cut: whose it is, is known by those that there are.
             None => lending.lend(move |host| whose(host, &name))?,
         };
-        worktrees.push(view(trees, &tree, ticket, now));
+        worktrees.push(view(&tree, &probe, ticket, now));
     }
     value(&WorktreesView { version: VERSION, worktrees, remarks: troubles })
+}
+
+/// Git has a dozen questions to answer for each: a few are asked at a time.
+fn looked_at(trees: &dyn Worktrees, all: Vec<Tree>) -> Vec<(Tree, Probe)> {
+    let look = |tree: &Tree| trees.probe(tree);
+    let probes: Vec<_> = all
+        .chunks(AT_ONCE)
+        .flat_map(|some| {
+            thread::scope(|scope| {
+                let looks: Vec<_> = some.iter().map(|tree| scope.spawn(move || look(tree))).collect();
+                let ended = looks.into_iter().map(|look| look.join().ok());
+                ended
+                    .map(|probe| probe.unwrap_or_else(|| Probe::unreadable("looking at it failed")))
+                    .collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    all.into_iter().zip(probes).collect()
 }
 
 fn whose(host: &Host, name: &str) -> Option<TicketId> {
@@ -79,8 +102,7 @@ fn whose(host: &Host, name: &str) -> Option<TicketId> {
     known.or_else(read)
 }
 
-fn view(trees: &dyn Worktrees, tree: &Tree, ticket: Option<TicketId>, now: Timestamp) -> WorktreeView {
-    let probe = trees.probe(tree);
+fn view(tree: &Tree, probe: &Probe, ticket: Option<TicketId>, now: Timestamp) -> WorktreeView {
     let hold = tree.lock.hold();
     WorktreeView {
         ticket: ticket.map(|ticket| ticket.to_string()),
@@ -95,7 +117,7 @@ fn view(trees: &dyn Worktrees, tree: &Tree, ticket: Option<TicketId>, now: Times
         gone: tree.gone.is_some(),
         dirty: probe.is_dirty(),
         merged: probe.is_merged(),
-        stays_because: reasons(tree, &probe, None, now).iter().map(Reason::text).collect(),
+        stays_because: reasons(tree, probe, None, now).iter().map(Reason::text).collect(),
     }
 }
 

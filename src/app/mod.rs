@@ -5,10 +5,13 @@
 mod asking;
 mod folder;
 mod meant;
+mod programs;
 mod repairs;
 mod resident;
 mod service;
 mod surroundings;
+#[cfg(test)]
+mod tests;
 mod trees;
 
 use std::path::PathBuf;

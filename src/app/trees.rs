@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::App;
+use super::programs::secrets;
 use crate::adapters::worktrees::{GitWorktrees, Hooks};
 use crate::daemon::starting::mend_all;
 use crate::ports::Worktrees;
@@ -17,6 +18,7 @@ impl App {
             after_create: settings.after_create.clone(),
             before_remove: settings.before_remove.clone(),
             limit: settings.hook_timeout.to_std().unwrap_or_default(),
+            unset: secrets(),
             trusted: self.trust.holds(),
         };
         let common = self.workspace.git_common_dir.as_deref();

@@ -10,6 +10,7 @@ pub mod reference;
 mod resolve;
 mod right;
 pub mod starting;
+mod takes;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -5,8 +5,9 @@
 
 use toml::de::DeValue;
 
-use super::keys::{Key, Takes};
+use super::keys::Key;
 use super::resolve::quoted;
+use super::takes::Takes;
 
 /// The line for this key, after that value was written for it; None where what it takes is said with an example anyway.
 pub(super) fn line(key: &Key, written: &DeValue<'_>) -> Option<String> {

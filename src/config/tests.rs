@@ -381,7 +381,7 @@ fn bytes_that_are_no_text() {
 #[test]
 fn every_word_in_the_table_of_keys_is_taken() {
     for key in keys::KEYS {
-        let keys::Takes::OneOf(words) = key.takes else { continue };
+        let takes::Takes::OneOf(words) = key.takes else { continue };
         for word in words {
             assert!(parse(&format!("{} = '{word}'\n", key.path())).is_ok(), "{} = {word}", key.path());
         }
@@ -443,4 +443,29 @@ fn signs_of_a_rate_limit() {
     let without = check("dispatch.mode = 'orchestrated'\norchestrator.rate_limit_exit = 75\n");
     assert!(without.contains("has no effect without `orchestrator.command`"), "{without}");
     assert!(check("orchestrator.rate_limit_exit = 75\n").contains("has no effect in pull mode"));
+}
+
+#[test]
+fn where_worktrees_may_be_made_and_what_is_run_in_them() {
+    insta::assert_snapshot!(
+        check("[worktrees]\nroot = \"./trees/x\"\nafter_create = [[\"npm\", \"ci\"], [\"true\"]]\nhook_timeout = \"90s\"\n"),
+        @r#"
+    worktrees.root = "trees/x" (line 2)
+    worktrees.after_create = [["npm", "ci"], ["true"]] (line 3)
+    worktrees.hook_timeout = "90s" (line 4)
+    "#
+    );
+    assert!(check("worktrees.root = \"/srv/trees\"\n").contains("worktrees.root = \"/srv/trees\""));
+    for root in ["", "../x", "a/../../b", "~/trees", ".", "/", ".git/x", ".yoi", ".yoi/run/x"] {
+        let problem = check(&format!("worktrees.root = \"{root}\"\n"));
+        assert!(
+            problem.starts_with("1:18 `worktrees.root` ") && problem.contains("; write a folder"),
+            "{root}: {problem}"
+        );
+    }
+    insta::assert_snapshot!(check("worktrees.after_create = [\"npm\", \"ci\"]\nworktrees.hook_timeout = \"off\"\n"), @r#"
+    1:27 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "npm"
+    1:34 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "ci"
+    2:26 `worktrees.hook_timeout`: `off` is not a duration: write a whole number and a unit, like `30s`, `90m` or `24h`
+    "#);
 }

@@ -2,7 +2,6 @@
 
 mod bench;
 mod claims;
-mod starting;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

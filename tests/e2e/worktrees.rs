@@ -138,3 +138,39 @@ fn through_the_daemon_it_is_the_same() {
     assert_eq!(grove.bench.read(&format!("{A}/more")), "more\n");
     assert_eq!(grove.yoi("down").code, 0);
 }
+
+#[test]
+fn hooks_of_the_settings_run_once_the_user_has_agreed() {
+    let grove = Grove::new();
+    let settings = "[worktrees]\nbefore_remove = [[\"sh\", \"-c\", \"rm -f main.o\"]]\n";
+    grove.bench.write("work/.yoi/config.toml", settings);
+    grove.bench.write(&format!("{A}/main.o"), "built\n");
+    assert_eq!(grove.yoi("worktree remove a").code, 3);
+    let status = grove.yoi("status").stdout;
+    assert!(status.contains("the [worktrees] hooks are not trusted as they are"), "{status}");
+    insta::assert_snapshot!(grove.yoi("trust"), @r#"
+    [BENCH]/work would run:
+      worktrees.before_remove  ["sh", "-c", "rm -f main.o"]
+    trusted from now on (before: not trusted yet, so not run)
+    (exit 0)
+    "#);
+    insta::assert_snapshot!(grove.yoi("worktree remove a"), @r"
+    removed [BENCH]/work/.yoi/worktrees/a, and its branch yoi/a
+    (exit 0)
+    ");
+}
+
+#[test]
+fn the_ticket_of_a_name_that_was_cut_is_found_by_its_file() {
+    let grove = Grove::new();
+    assert_eq!(grove.yoi("worktree remove a").code, 0);
+    let id = "\u{65e5}".repeat(80);
+    grove.bench.write(&format!("work/tickets/{id}.md"), &ticket_text("long", "ready", ""));
+    let name = yoi::domain::claim::name::of(&id.as_str().into());
+    assert!(name.contains("%h"));
+    let (branch, path) = (format!("yoi/{name}"), format!(".yoi/worktrees/{name}"));
+    grove.bench.git("work", &["worktree", "add", "--quiet", "--no-track", "-b", &branch, &path]);
+    assert_eq!(grove.listed()["ticket"], id.as_str());
+    assert_eq!(grove.yoi(&format!("worktree remove {id}")).code, 0);
+    assert_eq!(grove.traces(), Vec::<String>::new());
+}

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_is_fed_is_read_to_its_end_and_a_failure_on_either_side_is_told() {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         let much = hash(minute, |out| (0..3000).try_for_each(|_| out.write_all(&[b'x'; 1000])));
         assert_eq!(much.as_deref(), Ok("42ec5fc0f485f764cdf0eaa85ab061c055f5f518\n"));
         let failed = hash(minute, |_| Err(io::Error::other("the file is shorter now")));

@@ -32,6 +32,8 @@ pub struct Hooks {
     pub before_remove: Vec<Vec<String>>,
     /// How long one command may run.
     pub limit: Duration,
+    /// Variables that they do not get.
+    pub unset: Vec<String>,
     /// The user has agreed to them.
     pub trusted: bool,
 }
@@ -77,6 +79,9 @@ impl Hooks {
                 arguments.split_first().ok_or_else(|| failed("names no program".into(), Vec::new()))?;
             let mut command = Command::new(program);
             command.args(rest).current_dir(path).env("YOI_WORKSPACE", workspace).env("YOI_WORKTREE", path);
+            for name in &self.unset {
+                command.env_remove(name);
+            }
             let run = run(command, holding, self.limit).map_err(|error| failed(error.to_string(), Vec::new()))?;
             match run {
                 (Some(status), _) if status.success() => {}

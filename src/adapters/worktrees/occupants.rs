@@ -34,7 +34,10 @@ pub(super) fn all_in(folder: &Path) -> Vec<Occupant> {
     let occupant = |pid: u32| {
         let works = ["cwd", "root"].iter().any(|what| link(pid, what).is_some_and(|path| is_in(&path, &folder)));
         let open = if works { None } else { Some(open_file(pid, &folder)?) };
-        Some(Occupant { pid, program: program(pid), open })
+        let occupant = Occupant { pid, program: program(pid), open };
+        // A copy of this process that has become another program since has nothing of this one's open any more.
+        let still_there = works || open_file(pid, &folder).is_some();
+        (still_there && !is_of_this(&occupant)).then_some(occupant)
     };
     others().filter_map(occupant).collect()
 }
@@ -49,6 +52,17 @@ fn open_file(pid: u32, folder: &Path) -> Option<String> {
 fn others() -> impl Iterator<Item = u32> {
     let own = std::process::id();
     pids().filter(move |pid| *pid != own)
+}
+
+/// Whether this process started it to ask git something, or is just about to: until it becomes that program it has all open
+/// that this one has.
+fn is_of_this(occupant: &Occupant) -> bool {
+    let of = |pid: u32, what: &str| fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+    let status = String::from_utf8_lossy(&of(occupant.pid, "status")).into_owned();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).map(str::trim);
+    let own = std::process::id();
+    parent == Some(own.to_string().as_str())
+        && (occupant.program == "git" || of(occupant.pid, "cmdline") == of(own, "cmdline"))
 }
 
 fn canonical(folder: &Path) -> std::path::PathBuf {

@@ -2,6 +2,8 @@
 //!
 //! Must not know: what follows from what is found.
 
+mod commits;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use super::asking::{ask, text};
 use super::paths::{bytes_of, path_of, shown, words};
 use super::printing::{Kind, walk};
 use super::{GitWorktrees, occupants};
-use crate::domain::worktree::{Commits, Named, Probe, Tree, branch_of};
+use crate::domain::worktree::{Named, Probe, Tree};
 use crate::ports::worktrees::WorktreesError;
 
 /// How a file begins by which a folder says that it can be made anew (bford.info/cachedir).
@@ -163,76 +165,6 @@ impl Look<'_> {
         let of_it = |line: &&[u8]| begins.iter().any(|begin| line.starts_with(begin.as_bytes()));
         self.probe.stashes = said.split(|byte| *byte == 0).filter(of_it).count();
         Ok(())
-    }
-
-    fn commits(&mut self) -> Result<(), WorktreesError> {
-        // Refs of this worktree alone go with it.
-        let own =
-            self.ask(&["for-each-ref", "--format=%(objectname)", "refs/worktree", "refs/bisect", "refs/rewritten"])?;
-        let own = text(&own);
-        let own: Vec<_> = own.lines().collect();
-        self.commits_from(&own)
-    }
-
-    fn commits_of_gone(&mut self) -> Result<(), WorktreesError> {
-        self.commits_from(&[])
-    }
-
-    fn commits_from(&mut self, more: &[&str]) -> Result<(), WorktreesError> {
-        let trunk = self.trunk()?;
-        let tips: Vec<&str> = self.tree.head.as_deref().into_iter().chain(more.iter().copied()).collect();
-        // A detached HEAD's commits are safe on any branch; those of a branch where they do not go with it.
-        let mut safe = trunk.clone();
-        safe.push("--remotes".into());
-        if self.tree.branch.is_none() {
-            safe.push("--branches".into());
-        }
-        self.probe.commits = match () {
-            () if tips.is_empty() || self.beyond(&tips, &trunk)?.is_empty() => Commits::Merged,
-            () => match self.beyond(&tips, &safe)? {
-                alone if alone.is_empty() => Commits::Pushed,
-                alone => Commits::Alone(alone),
-            },
-        };
-        let branch = branch_of(&self.tree.name);
-        if let Some(at) = self.trees.commit_of(&branch)? {
-            self.probe.branch_merged = Some(self.beyond(&[&at], &trunk)?.is_empty());
-        }
-        Ok(())
-    }
-
-    /// What counts as merged: in what the workspace is on, or in the default branch, here or as a remote has it.
-    fn trunk(&self) -> Result<Vec<String>, WorktreesError> {
-        let mut trunk: Vec<String> = self.trees.head_commit().into_iter().collect();
-        let heads = self.trees.ask(&["for-each-ref", "--format=%(refname)%00%(symref)", "refs/remotes"])?;
-        for line in text(&heads).lines() {
-            if let Some((name, target)) = line.split_once('\0')
-                && name.ends_with("/HEAD")
-                && !target.is_empty()
-            {
-                // The local branch of the same name too.
-                trunk.push(target.into());
-                let own = target.splitn(4, '/').nth(3).map(|short| format!("refs/heads/{short}"));
-                trunk.extend(own.filter(|own| matches!(self.trees.commit_of(own), Ok(Some(_)))));
-            }
-        }
-        for usual in ["refs/heads/main", "refs/heads/master"] {
-            if self.trees.commit_of(usual)?.is_some() {
-                trunk.push(usual.into());
-            }
-        }
-        Ok(trunk)
-    }
-
-    /// The commits that can be reached from the first, and from none of the others.
-    fn beyond(&self, tips: &[&str], others: &[String]) -> Result<Named, WorktreesError> {
-        let mut arguments = vec!["log", "-z", "--format=%h %s", "--max-count=1000"];
-        arguments.extend(tips);
-        arguments.push("--not");
-        arguments.extend(others.iter().map(String::as_str));
-        arguments.push("--");
-        let said = self.trees.ask(&arguments)?;
-        Ok(said.split(|byte| *byte == 0).filter(|line| !line.is_empty()).map(shown).collect())
     }
 
     /// What git does not tell of: repositories inside, sockets and pipes, what cannot be read.

@@ -26,9 +26,12 @@ impl GitWorktrees {
         self.change(&words(&["worktree", "remove", "--force", "--force"], path))
     }
 
-    /// Unless it has moved since.
+    /// Unless it has moved since, or is checked out somewhere.
     pub(super) fn remove_branch(&self, branch: &BranchAt) -> Result<(), WorktreesError> {
         if self.commit_of(&branch.name)?.is_none_or(|now| now != branch.at) {
+            return Ok(());
+        }
+        if self.checked_out(&branch.name)?.is_some() {
             return Ok(());
         }
         self.change(&["update-ref", "-d", &branch.name, &branch.at])?;

@@ -173,7 +173,7 @@ impl GitWorktrees {
     }
 
     /// Where a branch is checked out.
-    fn checked_out(&self, branch: &str) -> Result<Option<String>, WorktreesError> {
+    pub(super) fn checked_out(&self, branch: &str) -> Result<Option<String>, WorktreesError> {
         let said = self.ask(&["for-each-ref", "--format=%(worktreepath)", branch])?;
         Ok(Some(text(&said)).filter(|place| !place.is_empty()))
     }

@@ -131,6 +131,13 @@ pub fn reasons(tree: &Tree, probe: &Probe, asker: Option<&str>, now: Timestamp) 
     }
     reasons.extend(probe.under_way.iter().cloned().map(Reason::UnderWay));
     match &probe.commits {
+        // The branch stays, and with it the commits; of a detached HEAD nothing would.
+        Commits::Alone(_) if tree.gone.is_some() && tree.branch.is_some() => {}
+        Commits::Alone(commits) if tree.gone.is_some() => reasons.push(Reason::Unreadable(format!(
+            "its folder is gone, and only its HEAD has {}: `git branch NAME {}` keeps them",
+            commits,
+            tree.head.as_deref().unwrap_or("COMMIT")
+        ))),
         Commits::Alone(commits) => reasons.push(Reason::Alone(commits.clone(), tree.branch.is_none())),
         // What cannot be told is no good news; where nothing can be, that is said once.
         Commits::Unknown(why) if !probe.unreadable.contains(why) => reasons.push(Reason::Unreadable(why.clone())),

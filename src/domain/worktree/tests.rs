@@ -46,7 +46,7 @@ fn who_may_use_and_whom_a_lock_keeps_from_removing() {
 
 #[test]
 fn force_saves_what_can_be_saved_and_passes_over_nothing_else() {
-    let named = || Named::from_iter(["x".to_owned()]);
+    let named = || ["x".to_owned()].into_iter().collect::<Named>();
     let savable = [
         Probe { changed: named(), ..Probe::default() },
         Probe { untracked: named(), ..Probe::default() },
@@ -84,7 +84,7 @@ fn force_saves_what_can_be_saved_and_passes_over_nothing_else() {
 
 #[test]
 fn many_are_named_by_the_first_few() {
-    let named = Named::from_iter((1..=8).map(|number| number.to_string()));
+    let named: Named = (1..=8).map(|number| number.to_string()).collect();
     assert_eq!(named.to_string(), "1, 2, 3, 4, 5 and 3 more");
 }
 

@@ -367,12 +367,59 @@ fn a_folder_that_can_be_made_anew_is_no_work_and_is_named() {
 }
 
 #[test]
+fn a_branch_counts_as_merged_only_where_a_branch_that_stays_holds_it() {
+    let grove = Grove::new();
+    write(&grove, "new", "new\n");
+    grove.commit(A, "mine");
+    // A HEAD that no branch holds, and another ticket's branch, hold nothing.
+    grove.bench.git("work", &["checkout", "--quiet", "--detach", "yoi/a"]);
+    assert_eq!(grove.listed()["merged"], false);
+    grove.bench.git("work", &["checkout", "--quiet", "-b", "yoi/b"]);
+    assert_eq!((grove.yoi("worktree remove a").code, grove.listed()["merged"].clone()), (3, false.into()));
+    grove.bench.git("work", &["checkout", "--quiet", "-b", "develop"]);
+    assert_eq!(grove.listed()["merged"], true);
+    // The ticket's branch is checked out in the workspace itself: it stays.
+    git(&grove, &["checkout", "--quiet", "--detach"]);
+    grove.bench.git("work", &["checkout", "--quiet", "yoi/a"]);
+    let answer = grove.yoi("worktree remove a");
+    assert_eq!(answer.code, 0, "{answer}");
+    assert_eq!(grove.bench.git("work", &["symbolic-ref", "HEAD"]), "refs/heads/yoi/a\n");
+    assert_ne!(grove.bench.git("work", &["rev-parse", "HEAD"]), "");
+}
+
+#[test]
+fn a_clean_submodule_whose_commits_are_pushed_keeps_nobody() {
+    let grove = Grove::new();
+    with_submodule(&grove);
+    assert_eq!(grove.listed()["stays_because"], serde_json::json!([]));
+    write(&grove, "new", "new\n");
+    assert_eq!(grove.yoi("worktree remove a --force").code, 0);
+    let view = grove.yoi("worktree restore a --json").json();
+    assert!(view["remarks"].to_string().contains("the submodule lib is empty"), "{view}");
+    git(&grove, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"]);
+    assert_eq!(grove.bench.git(A, &["status", "--porcelain"]), "?? new\n");
+}
+
+#[test]
 fn a_folder_that_is_gone_leaves_an_entry_that_goes_unless_something_was_staged() {
     let grove = Grove::new();
     fs::remove_dir_all(grove.bench.path(A)).unwrap();
     assert_eq!(grove.listed()["gone"], true);
     assert_eq!(grove.yoi("worktree remove a").code, 0);
     assert_eq!(grove.traces(), Vec::<String>::new());
+    // Commits stay with their branch; those of a detached HEAD would not.
+    grove.add();
+    write(&grove, "new", "new\n");
+    grove.commit(A, "mine");
+    fs::remove_dir_all(grove.bench.path(A)).unwrap();
+    assert_eq!(grove.yoi("worktree remove a").code, 0);
+    assert_eq!(grove.traces(), ["refs/heads/yoi/a"]);
+    grove.bench.git("work", &["worktree", "add", "--quiet", "--detach", ".yoi/worktrees/a", "yoi/a"]);
+    grove.bench.git("work", &["branch", "--quiet", "-D", "yoi/a"]);
+    fs::remove_dir_all(grove.bench.path(A)).unwrap();
+    let answer = grove.yoi("worktree remove a --force");
+    assert!(answer.code == 3 && answer.stderr.contains("`git branch NAME "), "{answer}");
+    grove.bench.git("work", &["worktree", "prune"]);
     grove.add();
     write(&grove, "new", "new\n");
     git(&grove, &["add", "new"]);

@@ -163,6 +163,27 @@ fn branch_and_head_come_back_also_where_the_branch_is_gone_or_has_moved() {
 }
 
 #[test]
+fn a_branch_without_a_commit_comes_back_too() {
+    let grove = Grove::new();
+    assert_eq!(grove.yoi("worktree remove a").code, 0);
+    let orphan = grove.bench.program("git", "work").args(["worktree", "add", "-h"]).output().unwrap();
+    if !String::from_utf8_lossy(&[orphan.stdout, orphan.stderr].concat()).contains("--orphan") {
+        eprintln!("skipped: this git makes no worktree without a commit");
+        return;
+    }
+    grove.bench.git("work", &["worktree", "add", "--quiet", "--orphan", "-b", "yoi/a", ".yoi/worktrees/a"]);
+    fs::write(grove.a("staged"), "staged\n").unwrap();
+    grove.bench.git(A, &["add", "staged"]);
+    fs::write(grove.a("new"), "new\n").unwrap();
+    let look = || (contents(&grove.bench.path(A)), grove.bench.git(A, &["status", "--porcelain=v2", "--branch"]));
+    let before = look();
+    assert_eq!(grove.yoi("worktree remove a --force").code, 0);
+    let answer = grove.yoi("worktree restore a");
+    assert_eq!(answer.code, 0, "{answer}");
+    assert!(before == look());
+}
+
+#[test]
 fn which_of_several_is_brought_back_and_what_is_in_the_way_stays() {
     let grove = Grove::new();
     for text in ["one", "two"] {

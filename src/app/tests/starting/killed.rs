@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::super::super::starting::mend_all;
 use super::{Forest, Hooks, standing, start, trees};
+use crate::daemon::starting::mend_all;
 use crate::domain::sample::at;
 
 const STEPS: [&str; 7] = ["planned", "branch", "folder", "made", "locked", "hooked", "done"];
@@ -71,7 +71,7 @@ fn a_look_at_what_was_begun_takes_it_away() {
             if step == "done" {
                 forest.remove("a").unwrap();
             }
-            assert_eq!(forest.traces(), Vec::<String>::new(), "{step}");
+            assert_eq!(forest.traces(), Vec::<String>::new(), "{step}: {}", forest.looked_at());
         }
         // A start that failed, and was killed while it took back what it had made.
         for step in ["undo:noted", "undo:undone"] {

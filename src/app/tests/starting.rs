@@ -13,14 +13,14 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
-use super::super::removing::{RemoveOrder, remove_worktree};
-use super::super::starting::{Standing, worktree_for};
 use crate::adapters::ticket_folder::TicketFolder;
 use crate::adapters::worktrees::{GitWorktrees, Hooks};
+use crate::daemon::removing::{RemoveOrder, remove_worktree};
+use crate::daemon::starting::{Standing, worktree_for};
 use crate::domain::claim::name;
 use crate::domain::sample::at;
 use crate::domain::ticket::Timestamp;
-use crate::domain::worktree::Hold;
+use crate::domain::worktree::{Hold, Tree};
 use crate::ports::worktrees::{Worktrees, WorktreesError};
 use crate::ports::{Acceptance, Tickets};
 use crate::text::keys::KeyMap;
@@ -89,6 +89,13 @@ impl Forest {
         remove_worktree(&self.trees(), &order, at(0)).map(|gone| gone.remarks)
     }
 
+    /// What a look finds in what stands.
+    fn looked_at(&self) -> String {
+        let trees = self.trees();
+        let look = |tree: Tree| format!("{:?}", (trees.probe(&tree), tree, trees.try_hold("a")));
+        trees.list().unwrap().into_iter().map(look).collect()
+    }
+
     /// Everything that is left of worktrees.
     fn traces(&self) -> Vec<String> {
         let branches = self.git(&["for-each-ref", "--format=%(refname)", "refs/heads/yoi", "refs/yoi"]);
@@ -96,7 +103,9 @@ impl Forest {
             let entries = fs::read_dir(self.top().join(folder)).into_iter().flatten().flatten();
             entries.map(|entry| entry.file_name().into_string().unwrap()).collect::<Vec<_>>()
         };
-        let journals = names(".git/yoi/worktrees").into_iter().filter(|name| !name.ends_with(".lock"));
+        let journals = names(".git/yoi/worktrees")
+            .into_iter()
+            .filter(|name| Path::new(name).extension().is_some_and(|end| end != "lock"));
         let entries = names(".git/worktrees").into_iter().map(|name| format!("entry {name}"));
         let folders = names(".yoi/worktrees").into_iter().map(|name| format!("folder {name}"));
         let mut all: Vec<_> =

@@ -26,7 +26,9 @@ fn eight_at_once_all_succeed_while_others_hold_gits_locks_for_two_seconds() {
     // What is packed has to be unpacked by whoever moves it.
     forest.git(&["pack-refs", "--all"]);
     let locks = locks(&forest, &ids);
-    locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
+    for lock in &locks {
+        fs::write(lock, "").unwrap();
+    }
     let began = Instant::now();
     let all_at_once = Barrier::new(ids.len());
     thread::scope(|scope| {
@@ -42,7 +44,9 @@ fn eight_at_once_all_succeed_while_others_hold_gits_locks_for_two_seconds() {
             .collect();
         let until = began + Duration::from_secs(2);
         thread::sleep(until.saturating_duration_since(Instant::now()));
-        locks.iter().for_each(|lock| fs::remove_file(lock).unwrap());
+        for lock in &locks {
+            fs::remove_file(lock).unwrap();
+        }
         for (starting, id) in starting.into_iter().zip(&ids) {
             assert!(starting.join().unwrap().unwrap_or_else(|error| panic!("{id}: {error}")), "{id}");
         }
