@@ -6,7 +6,7 @@ mod refusals;
 mod repositories;
 mod salvage;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ impl Grove {
         let journals = self.bench.path("work/.git/yoi/worktrees");
         let journals = std::fs::read_dir(journals).into_iter().flatten().flatten();
         let journals = journals.map(|entry| entry.file_name().into_string().unwrap());
-        let journals = journals.filter(|name| !name.ends_with(".lock"));
+        let journals = journals.filter(|name| Path::new(name).extension().is_some_and(|end| end != "lock"));
         let all = refs.lines().chain(entries.lines().skip(1)).map(str::to_owned);
         all.chain(folders).chain(journals).collect()
     }

@@ -260,7 +260,7 @@ const CASES: &[Case] = &[
         name: "a file that may not be read",
         prepare: |grove| {
             write(grove, "secret.o", "x");
-            fs::set_permissions(grove.a("secret.o"), fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(grove.a("secret.o"), fs::Permissions::from_mode(0o000)).unwrap();
         },
         reason: "it cannot be looked at as a whole: secret.o may not be read",
         can_be_saved: false,

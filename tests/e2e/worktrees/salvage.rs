@@ -65,7 +65,7 @@ fn every_byte_of_every_kind_of_file_comes_back() {
     file(b"empty", b"");
     file(b"CRLF", b"a\r\nb\n\r\n\0\xff$Id$");
     file(b"no-newline.o", b"ignored");
-    file(b"big", &[b'x'; 3_000_000]);
+    file(b"big", &vec![b'x'; 3_000_000]);
     fs::create_dir_all(grove.a("deep/er/empty")).unwrap();
     fs::write(grove.a("deep/script"), "#!/bin/sh\n").unwrap();
     for (path, mode) in [("deep/script", 0o750), ("empty", 0o600), ("other", 0o444), ("deep/er", 0o700)] {
