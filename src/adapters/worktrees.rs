@@ -161,7 +161,7 @@ impl Worktrees for GitWorktrees {
         self.take_back(journal)
     }
 
-    fn print(&self, tree: &Tree, folder: &Path) -> Result<Print, WorktreesError> {
+    fn print(&self, tree: &Tree, folder: &Path) -> Print {
         self.print_of(tree, folder)
     }
 

@@ -53,7 +53,7 @@ pub fn remove_worktree(trees: &dyn Worktrees, order: &RemoveOrder, now: Timestam
         remarks.extend(hook(trees, &holding, &tree, order, now)?);
     }
     // Before it is looked at: what is found is what goes.
-    let print = trees.print(&tree, &tree.path)?;
+    let print = trees.print(&tree, &tree.path);
     let probe = trees.probe(&tree);
     let removal = may_remove(&tree, &probe, order.worker.as_deref(), order.force, now)?;
     let aside = tree.path.with_file_name(format!(".yoi-removing-{}", order.name));
@@ -69,7 +69,7 @@ pub fn remove_worktree(trees: &dyn Worktrees, order: &RemoveOrder, now: Timestam
             trees.rename(&tree.path, &aside)?;
         }
         fault::point(PLACE, "aside");
-        if tree.gone.is_none() && trees.print(&tree, &aside)? != print {
+        if tree.gone.is_none() && trees.print(&tree, &aside) != print {
             let changed = Refusal::new(format!("{} changed while it was looked at", tree.path.display()));
             return Err(Refusal { passing: true, ..changed.hint("try again") }.into());
         }

@@ -197,7 +197,7 @@ pub trait Worktrees: Debug + Send + Sync {
     fn undo(&self, holding: &Holding, journal: &Journal) -> Result<(), WorktreesError>;
 
     /// What it looks like now.
-    fn print(&self, tree: &Tree, folder: &Path) -> Result<Print, WorktreesError>;
+    fn print(&self, tree: &Tree, folder: &Path) -> Print;
 
     /// Saves every byte of it under this ref, and reads all of it back.
     fn save(&self, tree: &Tree, reference: &str) -> Result<Salvage, WorktreesError>;

@@ -12,10 +12,9 @@ use walkdir::WalkDir;
 use super::GitWorktrees;
 use super::occupants;
 use super::paths::bytes_of;
-use super::trouble::failed;
 use crate::domain::ticket::Digest;
 use crate::domain::worktree::Tree;
-use crate::ports::worktrees::{Print, WorktreesError};
+use crate::ports::worktrees::Print;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,30 +96,36 @@ fn kind(there: &Metadata, path: &Path) -> Kind {
 
 impl GitWorktrees {
     /// Of the folder, wherever it is just now, of what git keeps for the worktree, and of who works in it.
-    pub(super) fn print_of(&self, tree: &Tree, folder: &Path) -> Result<Print, WorktreesError> {
+    pub(super) fn print_of(&self, tree: &Tree, folder: &Path) -> Print {
         let mut print = Digest::of(b"");
         if folder.symlink_metadata().is_ok() {
-            print = add(print, folder)?;
+            print = add(print, folder);
         }
         if let Some(admin) = self.admin(&tree.path) {
-            print = add(print, &admin.folder)?;
+            print = add(print, &admin.folder);
         }
         let working = occupants::all_in(folder);
         let print = working.iter().fold(print, |print, occupant| print.and(&occupant.pid.to_le_bytes()));
-        Ok(Print(format!("{:016x}", print.0)))
+        Print(format!("{:016x}", print.0))
     }
 }
 
-/// Adds all that the system says of each entry, except when it was last read.
-fn add(mut print: Digest, folder: &Path) -> Result<Digest, WorktreesError> {
+/// Adds all that the system says of each entry, except when it was last read; what it will not say is a part of it.
+fn add(mut print: Digest, folder: &Path) -> Digest {
     for found in WalkDir::new(folder).min_depth(1).sort_by_file_name() {
-        let found = found.map_err(|error| failed(error.to_string()))?;
-        let there = found.metadata().map_err(|error| failed(error.to_string()))?;
+        let looked_at = found.and_then(|found| found.metadata().map(|there| (found, there)));
+        let (found, there) = match looked_at {
+            Ok(looked_at) => looked_at,
+            Err(error) => {
+                print = print.and(format!("{:?}", error.io_error().map(std::io::Error::kind)).as_bytes());
+                continue;
+            }
+        };
         let numbers = [there.ino(), u64::from(there.mode()), there.size()];
         let times = [there.mtime(), there.mtime_nsec(), there.ctime(), there.ctime_nsec()];
         print = print.and(bytes_of(found.path().strip_prefix(folder).unwrap_or(found.path())));
         print = numbers.iter().fold(print, |print, number| print.and(&number.to_le_bytes()));
         print = times.iter().fold(print, |print, number| print.and(&number.to_le_bytes()));
     }
-    Ok(print)
+    print
 }

@@ -266,6 +266,15 @@ const CASES: &[Case] = &[
         can_be_saved: false,
     },
     Case {
+        name: "a folder that may not be read",
+        prepare: |grove| {
+            write(grove, "deps/secret", "x");
+            fs::set_permissions(grove.a("deps"), fs::Permissions::from_mode(0o000)).unwrap();
+        },
+        reason: "it cannot be looked at as a whole: ",
+        can_be_saved: false,
+    },
+    Case {
         name: "a damaged index",
         prepare: |grove| fs::write(grove.bench.path("work/.git/worktrees/a/index"), "nonsense").unwrap(),
         reason: "it cannot be looked at as a whole: git ",
@@ -277,13 +286,16 @@ const CASES: &[Case] = &[
 fn each_is_refused_with_its_reason_and_nothing_is_touched() {
     let root = rustix::process::geteuid().is_root();
     for Case { name, prepare, reason, can_be_saved } in CASES {
-        if root && *name == "a file that may not be read" {
+        if root && name.ends_with("that may not be read") {
             eprintln!("skipped: {name}: root may read every file");
             continue;
         }
         let grove = Grove::new();
         prepare(&grove);
-        let (before, traces) = (grove.bench.tree(A), grove.traces());
+        let unreadable = name.ends_with("that may not be read");
+        let tree = || if unreadable { Vec::new() } else { grove.bench.tree(A) };
+        let traces = || if unreadable { Vec::new() } else { grove.traces() };
+        let before = (tree(), traces());
         let answer = grove.yoi("worktree remove a");
         assert_eq!(answer.code, 3, "{name}: {answer}");
         assert!(answer.stderr.contains(reason), "{name}: {answer}");
@@ -294,7 +306,13 @@ fn each_is_refused_with_its_reason_and_nothing_is_touched() {
             assert_eq!(answer.code, 3, "{name}: {answer}");
             assert!(answer.stderr.contains(reason), "{name}: {answer}");
         }
-        assert_eq!((grove.bench.tree(A), grove.traces()), (before, traces), "{name}");
+        assert_eq!((tree(), traces()), before, "{name}");
+        for path in
+            ["deps", "secret.o"].map(|path| grove.a(path)).into_iter().filter(|path| unreadable && path.exists())
+        {
+            // So that it can be removed at the end.
+            fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+        }
         if *can_be_saved {
             let answer = grove.yoi("worktree remove a --force");
             assert_eq!(answer.code, 0, "{name}: {answer}");
