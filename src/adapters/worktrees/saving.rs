@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use chrono::Utc;
 use rustix::fs::{Mode, OFlags};
 
-use super::super::git_program;
+use super::super::{fault, git_program};
 use super::asking::{ask, text};
 use super::manifest::{self, Manifest};
 use super::paths::{bytes_of, quoted, shown};
@@ -213,6 +213,8 @@ impl Cargo {
         self.heads.iter().try_for_each(|head| writeln!(out, "merge {head}"))?;
         out.write_all(b"deleteall\n")?;
         self.files(out)?;
+        out.flush()?;
+        fault::point("worktree-remove", "saving");
         out.write_all(b"\ndone\n")
     }
 
