@@ -32,3 +32,4 @@ pub mod trust;
 pub mod wake;
 pub mod watcher;
 pub mod workspace;
+pub mod worktrees;

@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::handle::handle;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use super::view::{BeatView, ClaimView, MoveView, VERSION, value};
+use super::worktrees;
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
@@ -31,6 +32,7 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
         Request::Claim(request) => claim(request, lending),
         Request::Heartbeat(request) => heartbeat(&request, lending),
         Request::Release(request) => release(request, lending),
+        request if request.is_about_worktrees() => worktrees::carry_out(request, lending),
         other => lending.lend(move |host| handle(other, host))?,
     }
 }

@@ -50,6 +50,9 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         // Moved by `claiming::carry_out`, which does not hold the host meanwhile.
         Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_) => carry_out(request, host),
+        Request::Worktrees | Request::RemoveWorktree { .. } | Request::RestoreWorktree { .. } => {
+            carry_out(request, host)
+        }
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

@@ -20,6 +20,7 @@ mod session;
 pub mod settings;
 pub mod view;
 pub mod watching;
+mod worktrees;
 
 pub use claiming::carry_out;
 pub use handle::handle;

@@ -159,6 +159,27 @@ pub enum Request {
         /// The kick's name.
         kick: String,
     },
+    /// The worktrees of tickets.
+    Worktrees,
+    /// Remove one.
+    RemoveWorktree {
+        /// The exact id of its ticket.
+        id: String,
+        /// Save everything in it first.
+        #[serde(default)]
+        force: bool,
+        /// The worker that asks.
+        #[serde(default)]
+        worker: Option<String>,
+    },
+    /// Bring back one that was saved.
+    RestoreWorktree {
+        /// The exact id of its ticket.
+        id: String,
+        /// Which of those that were saved; null: the newest.
+        #[serde(default)]
+        from: Option<String>,
+    },
     /// This session becomes the Orchestrator's.
     Attach(SessionRequest),
     /// The Orchestrator's session begins anew.
@@ -181,6 +202,7 @@ impl Request {
                 | Request::Status
                 | Request::WorkSet
                 | Request::Pods
+                | Request::Worktrees
                 | Request::Doctor { fix: false, .. }
                 | Request::Kick { dry_run: true, .. }
         )
@@ -189,6 +211,11 @@ impl Request {
     /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
     pub fn moves_a_claim(&self) -> bool {
         matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_))
+    }
+
+    /// Whether git has to look into, make or remove worktrees for it: not on the host's own thread either.
+    pub fn is_about_worktrees(&self) -> bool {
+        matches!(self, Request::Worktrees | Request::RemoveWorktree { .. } | Request::RestoreWorktree { .. })
     }
 
     /// The id of the ticket that it is about, as given.

@@ -11,7 +11,8 @@ use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
     BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView,
-    PodsView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView, WorktreeRemovedView,
+    WorktreesView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.
@@ -33,6 +34,9 @@ pub fn document() -> Value {
     add(&["move", "accept", "release"], of::<MoveView>(&mut generator));
     add(&["claim"], of::<ClaimView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
+    add(&["worktree list"], of::<WorktreesView>(&mut generator));
+    add(&["worktree remove"], of::<WorktreeRemovedView>(&mut generator));
+    add(&["worktree restore"], of::<RestoredView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
     add(

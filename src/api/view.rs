@@ -4,6 +4,7 @@ mod claim;
 mod operation;
 mod orchestrator;
 mod ticket;
+mod worktree;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -15,6 +16,7 @@ pub use ticket::{
     AwaitedView, FaultView, GateView, ListView, MoveView, NewView, ProblemView, SetView, ShowView, TicketView,
     WaitingView, WhyView,
 };
+pub use worktree::{RestoredView, WorktreeRemovedView, WorktreeView, WorktreesView};
 
 use super::failure::Failure;
 

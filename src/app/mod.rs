@@ -5,10 +5,14 @@
 mod asking;
 mod folder;
 mod meant;
+mod programs;
 mod repairs;
 mod resident;
 mod service;
 mod surroundings;
+#[cfg(test)]
+mod tests;
+mod trees;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,7 +142,8 @@ impl App {
     /// What a request needs to know: all tickets, or that one of which it speaks.
     fn found(&self, request: &Request) -> Found {
         // A new ticket is about no other, and may be the first in a folder that is not there yet.
-        if let Request::New { .. } = request {
+        // Worktrees are git's, and there also where the ticket folder is not.
+        if matches!(request, Request::New { .. }) || request.is_about_worktrees() {
             return Found::Only(Vec::new());
         }
         let (Request::Show { id, .. } | Request::Set { id, .. } | Request::Why { id }) = request else {

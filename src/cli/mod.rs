@@ -33,6 +33,7 @@ mod terminal;
 mod trust;
 mod why;
 mod work_set;
+mod worktree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,6 +79,7 @@ enum Command {
     Claim(claim::Arguments),
     Heartbeat(claim::HeartbeatArguments),
     Release(claim::ReleaseArguments),
+    Worktree(worktree::Arguments),
     Kick(kick::Arguments),
     Pause(pause::PauseArguments),
     Resume(pause::ResumeArguments),
@@ -163,6 +165,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
         Command::Release(arguments) => claim::release(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
+        Command::Worktree(arguments) => worktree::run(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),
         Command::Pause(arguments) => pause::pause(&context, arguments),
         Command::Resume(arguments) => pause::resume(&context, &arguments),

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
     ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
-    ("A worker's", &["claim", "heartbeat", "release"]),
+    ("A worker's", &["claim", "heartbeat", "release", "worktree"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -24,7 +24,7 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 19] = [
+const LATER: [&str; 18] = [
     "next",
     "block",
     "decompose",
@@ -36,7 +36,6 @@ const LATER: [&str; 19] = [
     "inbox",
     "agents",
     "agent",
-    "worktree",
     "simulate",
     "mcp",
     "alerts",

@@ -10,6 +10,7 @@ pub mod reference;
 mod resolve;
 mod right;
 pub mod starting;
+mod takes;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -54,6 +55,8 @@ pub struct Config {
     pub kick: KickPolicy,
     /// How much may be under way at once.
     pub capacity: Capacity,
+    /// Where worktrees are made, and what is run in them.
+    pub worktrees: WorktreeSettings,
     /// What uncommitted changes do to a start.
     pub dirty_workspace: DirtyGate,
     /// How yoi writes files of its own accord.
@@ -88,6 +91,19 @@ pub struct SessionSettings {
     pub wake: Vec<Vec<String>>,
     /// How long a turn may be without any sign of life.
     pub busy_max: TimeDelta,
+}
+
+/// The worktrees of tickets (DESIGN.md 6.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeSettings {
+    /// The folder they are made in: relative to the workspace, without `..`; or absolute.
+    pub root: PathBuf,
+    /// Commands that run in a new one, in order. They take effect only once trusted.
+    pub after_create: Vec<Vec<String>>,
+    /// Commands that run in one that is to be removed. They take effect only once trusted.
+    pub before_remove: Vec<Vec<String>>,
+    /// How long each of them may run.
+    pub hook_timeout: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

@@ -7,7 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{in_order, place, problem};
-use super::keys::{self, Takes};
+use super::keys;
+use super::takes::Takes;
 use super::{Source, nearest, right};
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;

@@ -13,9 +13,11 @@ mod obstacle;
 mod operation;
 mod perform;
 mod registers;
+pub mod removing;
 mod run;
 mod sessions;
 mod start;
+pub mod starting;
 #[cfg(test)]
 mod tests;
 mod verbs;

@@ -36,3 +36,4 @@ pub mod seldom;
 pub mod ticket;
 pub mod worklist;
 pub mod workset;
+pub mod worktree;

@@ -97,6 +97,8 @@ fn every_answer_is_as_the_schema_says() {
 }
 
 fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
+    stage.bench.git("work", &["worktree", "add", "--quiet", "-b", "yoi/w", ".yoi/worktrees/w"]);
+    stage.bench.write("work/.yoi/worktrees/w/new", "new");
     for (command, rest) in [
         ("config", ""),
         ("trust", ""),
@@ -108,6 +110,9 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("set", "a note=x"),
         ("set", "a note=x"),
         ("set", "--file tickets/a.md note=y"),
+        ("worktree list", ""),
+        ("worktree remove", "w --force"),
+        ("worktree restore", "w"),
         ("doctor", ""),
         ("status", ""),
         ("events", ""),
