@@ -2,6 +2,10 @@
 //!
 //! Must not know: the daemon; files.
 
+mod claims;
+
+pub use claims::MemoryClaims;
+
 use crate::domain::engine::{LastSeen, Record};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::ticket::{TicketId, Timestamp};

@@ -3,6 +3,8 @@
 //! Must not know: any decision; a face.
 
 pub mod ancestry;
+pub mod claims;
+pub mod claims_without_git;
 pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;

@@ -12,6 +12,9 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
+use crate::domain::claim::Standing;
 use crate::domain::facts::ProcessIdentity;
 use crate::ports::Processes;
 use handle::Handle;
@@ -60,6 +63,12 @@ impl Processes for SystemProcesses {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Err(io::Error::new(io::ErrorKind::NotFound, format!("no process with pid {pid} is alive"))),
         }
+    }
+
+    fn machine(&self) -> Standing {
+        // The kernel's monotonic clock stands still while the machine sleeps.
+        let awake = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        Standing { boot_id: self.boot.id().to_owned(), awake: TimeDelta::seconds(awake.tv_sec) }
     }
 
     fn is_alive(&self, process: &ProcessIdentity) -> bool {

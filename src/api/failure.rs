@@ -81,6 +81,8 @@ impl From<VerbError> for Failure {
             VerbError::Failed(message) => Failure::failed(message),
             VerbError::Unchanged { message, kind } => unchanged(&message, kind),
             VerbError::Edit(error) => error.into(),
+            // What was not begun may be asked for again: of the next daemon, or of the files themselves.
+            VerbError::DaemonEnded { begun } => Failure { passing: !begun, ..Failure::failed(error.to_string()) },
         }
     }
 }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
+use super::claiming::carry_out;
 use super::failure::{Failure, MOVED};
 use super::request::{Caller, KeyChange, Request};
 use super::view::value;
@@ -47,6 +48,8 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Reload => operation::reload(host),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
+        // Moved by `claiming::carry_out`, which does not hold the host meanwhile.
+        Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_) => carry_out(request, host),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

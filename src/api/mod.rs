@@ -3,6 +3,7 @@
 //! Must not know: files, git, SQL, a terminal.
 
 mod caller;
+mod claiming;
 pub mod connections;
 mod delivery;
 pub mod failure;
@@ -20,6 +21,7 @@ pub mod settings;
 pub mod view;
 pub mod watching;
 
+pub use claiming::carry_out;
 pub use handle::handle;
 pub use present::event;
 pub use session::watch;

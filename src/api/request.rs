@@ -91,6 +91,12 @@ pub enum Request {
         /// Who asks.
         caller: Caller,
     },
+    /// Claim a ticket for a worker.
+    Claim(ClaimRequest),
+    /// A sign of life of a claim's holder.
+    Heartbeat(HolderRequest),
+    /// Give a claim up.
+    Release(ReleaseRequest),
     /// Set frontmatter keys.
     Set {
         /// Exact id.
@@ -180,6 +186,11 @@ impl Request {
         )
     }
 
+    /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
+    pub fn moves_a_claim(&self) -> bool {
+        matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_))
+    }
+
     /// The id of the ticket that it is about, as given.
     pub fn ticket(&self) -> Option<&str> {
         match self {
@@ -191,6 +202,8 @@ impl Request {
             | Request::Plan { id, .. }
             | Request::Wait { id, .. }
             | Request::Await { id, .. } => Some(id),
+            Request::Claim(claim) => Some(&claim.id),
+            Request::Heartbeat(holder) | Request::Release(ReleaseRequest { holder, .. }) => Some(&holder.id),
             Request::Hook(hook) => hook.ticket.as_deref(),
             _ => None,
         }
@@ -211,6 +224,60 @@ pub struct ListRequest {
     pub all: bool,
     /// No more of each than its line.
     pub brief: bool,
+}
+
+/// `yoi claim`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimRequest {
+    /// Exact id.
+    pub id: String,
+    /// The run's name; one is made up where none is given.
+    #[serde(default)]
+    pub worker: Option<String>,
+    /// What it is; `coder` where nothing is given.
+    #[serde(default)]
+    pub role: Option<String>,
+    /// How long a beat holds, in seconds; `[claims] ttl` where nothing is given.
+    #[serde(default)]
+    pub ttl: Option<i64>,
+    /// The process that holds it.
+    pub pid: u32,
+    /// Its session.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// Who asks.
+    #[serde(default)]
+    pub caller: Caller,
+}
+
+/// Who says that he holds a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HolderRequest {
+    /// Exact id.
+    pub id: String,
+    /// The run's name.
+    pub worker: String,
+    /// Which claim of the ticket; null: whichever is the worker's.
+    #[serde(default)]
+    pub generation: Option<u64>,
+}
+
+/// `yoi release`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReleaseRequest {
+    /// Whose claim.
+    pub holder: HolderRequest,
+    /// `abandoned`, `done` or `pr-opened`.
+    pub outcome: String,
+    /// With `pr-opened`: the pull request's address.
+    #[serde(default)]
+    pub pr: Option<String>,
+    /// In the worker's words.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who asks.
+    #[serde(default)]
+    pub caller: Caller,
 }
 
 /// One key's change.

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
+    BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
     ShowView, StatusView, UpView, WhyView, WorkSetView,
 };
 
@@ -30,7 +30,9 @@ pub fn document() -> Value {
     add(&["show"], of::<ShowView>(&mut generator));
     add(&["why"], of::<WhyView>(&mut generator));
     add(&["new"], of::<NewView>(&mut generator));
-    add(&["move", "accept"], of::<MoveView>(&mut generator));
+    add(&["move", "accept", "release"], of::<MoveView>(&mut generator));
+    add(&["claim"], of::<ClaimView>(&mut generator));
+    add(&["heartbeat"], of::<BeatView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
     add(

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapters::environment::Environment;
+use crate::adapters::claims_without_git::WithoutGit;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};
@@ -34,7 +35,7 @@ use crate::domain::engine::RunningTurn;
 use crate::domain::policy::{Policy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
-use crate::ports::{Entry, MainWorktree, Tickets};
+use crate::ports::{Claims, Entry, MainWorktree, Tickets};
 use crate::text::keys::KeyMap;
 
 /// One workspace, opened.
@@ -107,7 +108,7 @@ impl App {
     pub fn once(&self, request: &Request) -> Result<Value, Failure> {
         let mut host = self.host(request)?;
         host.set_about(self.about());
-        let answer = api::handle(request.clone(), &mut host);
+        let answer = api::carry_out(request.clone(), &mut host);
         host.look_once_more();
         answer
     }
@@ -164,6 +165,7 @@ impl App {
             dirty_workspace: self.config.dirty_workspace,
             writes: self.config.writes,
             verify_every: self.config.verify_every,
+            claims: self.config.claims.clone(),
             session: SessionPolicy {
                 busy_max: self.config.session.busy_max,
                 can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),
@@ -185,6 +187,10 @@ impl App {
         SystemProcesses::new().map_err(|error| Failure::failed(format!("this machine's processes: {error}")))
     }
 
+    fn claims(&self) -> Arc<dyn Claims> {
+        Arc::new(WithoutGit)
+    }
+
     fn runs(&self) -> Result<RunFolder, Failure> {
         Ok(RunFolder::new(self.state.runs(), runs::own_program(), Self::processes()?))
     }
@@ -193,11 +199,13 @@ impl App {
         Ok(Ports {
             waker: Arc::new(SystemWaker),
             tickets: Arc::new(self.tickets()),
+            claims: self.claims(),
             processes: Arc::new(Self::processes()?),
             runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),
             state: Arc::new(self.state.clone()),
             clock: Arc::new(chrono::Utc::now),
+            nonce: Arc::new(|| ulid::Ulid::generate().to_string().to_lowercase()),
         })
     }
 

@@ -4,6 +4,7 @@
 
 mod agent_hook;
 mod caller;
+mod claim;
 mod config;
 mod context;
 mod demo;
@@ -74,6 +75,9 @@ enum Command {
     Wait(orders::WaitArguments),
     Await(orders::AwaitArguments),
     Accept(move_ticket::AcceptArguments),
+    Claim(claim::Arguments),
+    Heartbeat(claim::HeartbeatArguments),
+    Release(claim::ReleaseArguments),
     Kick(kick::Arguments),
     Pause(pause::PauseArguments),
     Resume(pause::ResumeArguments),
@@ -155,6 +159,9 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Plan(arguments) => orders::plan(&context, arguments),
         Command::Wait(arguments) => orders::wait(&context, arguments),
         Command::Await(arguments) => orders::await_step(&context, arguments),
+        Command::Claim(arguments) => claim::claim(&context, arguments),
+        Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
+        Command::Release(arguments) => claim::release(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),
         Command::Pause(arguments) => pause::pause(&context, arguments),

@@ -9,11 +9,12 @@ use clap::builder::StyledStr;
 use clap::error::ContextKind;
 
 /// The groups in the order in which a newcomer meets them. A test holds that every command is in one of them.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up, see it work, check", &["init", "demo", "doctor"]),
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
     ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
+    ("A worker's", &["claim", "heartbeat", "release"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -23,11 +24,8 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 22] = [
+const LATER: [&str; 19] = [
     "next",
-    "claim",
-    "heartbeat",
-    "release",
     "block",
     "decompose",
     "close",

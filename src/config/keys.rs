@@ -32,6 +32,8 @@ pub(super) enum Takes {
     Folder,
     /// The name of a frontmatter key.
     Name,
+    /// A label, or an empty text.
+    Label,
     /// A table from names to states.
     States,
     /// A list of the program and its arguments.
@@ -63,6 +65,7 @@ impl fmt::Display for Takes {
         match self {
             Takes::Folder => f.write_str("a folder inside the workspace"),
             Takes::Name => f.write_str("the name of a frontmatter key"),
+            Takes::Label => f.write_str("a label, or an empty text"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
             Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
@@ -223,6 +226,20 @@ pub(super) const KEYS: &[Key] = &[
         about: "What uncommitted changes to tracked files do to a start, outside the ticket folder and `.yoi/`.",
     },
     Key {
+        section: "claims",
+        name: "ttl",
+        takes: Takes::Duration { off: false },
+        default: "\"90m\"",
+        about: "How long a claim holds after its last sign of life (`yoi heartbeat`). Two minutes later others may take it.",
+    },
+    Key {
+        section: "claims",
+        name: "label",
+        takes: Takes::Label,
+        default: "\"claimed\"",
+        about: "The label that a ticket carries while it is claimed; an empty text for none. The claim itself is kept in git.",
+    },
+    Key {
         section: "writes",
         name: "polite_max",
         takes: Takes::Duration { off: false },
@@ -242,7 +259,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 7] = ["roles", "claims", "worktrees", "orphans", "agents", "alerts", "http"];
+pub(super) const LATER_SECTIONS: [&str; 6] = ["roles", "worktrees", "orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 0] = [];

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
 
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, WritePolicy};
+use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 pub use crate::text::nearest::nearest;
@@ -58,6 +58,8 @@ pub struct Config {
     pub writes: WritePolicy,
     /// How often the files are compared with what was read of them; None: never.
     pub verify_every: Option<TimeDelta>,
+    /// How long a claim holds, and what shows it.
+    pub claims: ClaimPolicy,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }

@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::keys::KEYS;
 use super::values::{Count, Values};
 use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
-use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
+use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -21,6 +21,9 @@ const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
 /// How long to wait after a rate limit that does not say so itself.
 const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
+/// The shortest and the longest time for which a claim holds.
+const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
+const MOST_TTL: TimeDelta = TimeDelta::days(7);
 /// The shortest time between two comparisons.
 const LEAST_VERIFY: TimeDelta = TimeDelta::seconds(1);
 /// How often files are compared where nothing is written.
@@ -62,6 +65,7 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
+        claims: claims(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -134,6 +138,17 @@ fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
     written
 }
 
+fn claims(values: &mut Values<'_>) -> ClaimPolicy {
+    let default = ClaimPolicy::default();
+    let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
+    if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
+        let (least, most) = (duration::text(LEAST_TTL), duration::text(MOST_TTL));
+        values.refuse(offset, format!("`claims.ttl` takes from `{least}` to `{most}`: after it a claim is taken for abandoned"));
+    }
+    let label = values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
+    ClaimPolicy { ttl, label }
+}
+
 fn writes(values: &mut Values<'_>) -> WritePolicy {
     let default = WritePolicy::default();
     WritePolicy { polite_max: values.duration("writes.polite_max").unwrap_or(default.polite_max) }
@@ -177,6 +192,8 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         }
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
+        "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.
         _ => String::new(),

@@ -40,6 +40,7 @@ fn example(takes: Takes) -> Option<String> {
     let value = match takes {
         Takes::Folder => quoted("tickets"),
         Takes::Name => quoted("status"),
+        Takes::Label => quoted("claimed"),
         Takes::States => "{ \"todo\" = \"queued\" }".into(),
         Takes::ExitCodes => "75".into(),
         Takes::Texts => "[\"usage limit reached\"]".into(),

@@ -3,9 +3,11 @@
 //!
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
+mod claiming;
 mod history;
 mod kept;
 mod launch;
+mod lending;
 mod making;
 mod obstacle;
 mod operation;
@@ -24,7 +26,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+pub use claiming::{
+    ClaimRequest, Claimed, Fence, Holder, Released, claim, fenced, heartbeat, release,
+};
 pub use history::History;
+pub use lending::{Lending, Visitor};
 pub use operation::{Reread, Settings};
 pub use run::Stop;
 pub use sessions::Line;
@@ -40,7 +46,7 @@ use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::runs::Sign;
-use crate::ports::{Door, MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
+use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -74,6 +80,8 @@ pub enum Message {
 pub struct Ports {
     /// Ticket files.
     pub tickets: Arc<dyn Tickets>,
+    /// Claims.
+    pub claims: Arc<dyn Claims>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
     /// Runs of programs.
@@ -86,6 +94,8 @@ pub struct Ports {
     pub state: Arc<dyn StateFolder>,
     /// The current time.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// What no other call returns: letters and digits.
+    pub nonce: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
 /// How the Orchestrator's command is run.

@@ -55,6 +55,11 @@ impl Host {
             Effect::DoubtWatcher => self.about.watcher.iter().for_each(|w| w.doubt("changes were missed")),
             Effect::StampQueued { .. } => self.stamp(effect, events),
             Effect::Probe => events.extend(self.ports.worktree.dirty_in_time().map(Event::Probed)),
+            Effect::ReadClaims => {
+                let news = self.read_claims();
+                events.extend(news.map(|news| Event::ClaimsRead { news, full: true }));
+            }
+            Effect::BringBack(id) => self.bring_back(id),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
             Effect::HandOver(kick) => self.hand_over(kick, events),
@@ -221,6 +226,8 @@ fn name(effect: &Effect) -> &'static str {
         Effect::Compare => "compare",
         Effect::DoubtWatcher => "doubt-watcher",
         Effect::StampQueued { .. } => "stamp",
+        Effect::ReadClaims => "read-claims",
+        Effect::BringBack(_) => "bring-back",
         Effect::Probe => "probe",
         Effect::Refresh { .. } => "refresh",
         Effect::Launch(_) => "launch",

@@ -8,9 +8,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use super::launch::FormerTurns;
 use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
-use crate::domain::engine::{Engine, Event, Reach, Start};
+use super::claiming::read_claims;
+use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
+use crate::domain::ticket::State;
 use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
@@ -55,6 +57,7 @@ impl Host {
         let Settings { policy, reach, .. } = beginning.settings.clone();
         let start = Start {
             dirty: probe(&ports, &policy),
+            claims: read_claims(&ports, now).unwrap_or_default(),
             policy,
             reach,
             whom,
@@ -100,6 +103,7 @@ impl Host {
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
         let start = Start {
             dirty,
+            claims: claims_on(&ports, &files),
             policy,
             reach,
             whom: None,
@@ -174,6 +178,13 @@ fn scanned(ports: &Ports, make: bool) -> io::Result<Vec<(PathBuf, Entry)>> {
         }
         scanned => scanned,
     }
+}
+
+/// Nothing but what is in progress is shown with its claim.
+fn claims_on(ports: &Ports, files: &[(PathBuf, Entry)]) -> Vec<ClaimNews> {
+    let is_inprogress = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Inprogress));
+    let any = files.iter().any(|(_, entry)| is_inprogress(entry));
+    any.then(|| read_claims(ports, (ports.clock)())).flatten().unwrap_or_default()
 }
 
 fn probe(ports: &Ports, policy: &Policy) -> Dirty {

@@ -13,7 +13,7 @@ use crate::domain::lifecycle::{plan_move, queue_stamp, settable};
 use crate::domain::policy::DirtyGate;
 use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{State, Ticket, TicketId};
-use crate::ports::{Acceptance, EditError, Entry};
+use crate::ports::{Acceptance, EditError, Entry, Held};
 
 use super::Host;
 
@@ -37,6 +37,12 @@ pub enum VerbError {
     /// The world outside.
     #[error("{0}")]
     Failed(String),
+    /// There is no host any more.
+    #[error("the daemon ended before it answered")]
+    DaemonEnded {
+        /// Something may have been carried out.
+        begun: bool,
+    },
 }
 
 pub(super) fn unchanged(what: &str, error: &io::Error) -> VerbError {
@@ -138,7 +144,7 @@ impl Host {
     /// Accepts a ticket: under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
     pub fn accept(&mut self, request: &AcceptRequest) -> Result<(Moved, Acceptance), VerbError> {
         let path = self.writable(&request.id)?;
-        let _lock = self.ports.state.accept_lock().map_err(|error| no_accept_lock(&error))?;
+        let _lock = self.accept_lock()?;
         self.freshen(&path)?;
         let now = self.now();
         let before = self.engine.backlog().get(&request.id).cloned();
@@ -188,8 +194,13 @@ impl Host {
         Ok(stamped)
     }
 
+    /// Nobody else accepts as long as it is held.
+    pub(super) fn accept_lock(&self) -> Result<Box<dyn Held>, VerbError> {
+        self.ports.state.accept_lock().map_err(|error| no_accept_lock(&error))
+    }
+
     /// The path of the one readable ticket with this id.
-    fn writable(&mut self, id: &TicketId) -> Result<PathBuf, VerbError> {
+    pub(super) fn writable(&mut self, id: &TicketId) -> Result<PathBuf, VerbError> {
         self.refuse_while_obstructed()?;
         let backlog = self.engine.backlog();
         if let Some(ticket) = backlog.get(id) {
@@ -219,7 +230,7 @@ impl Host {
     /// Fresh data for a decision under the accept lock. A daemon looks at what the watcher has reported meanwhile, at the
     /// ticket and at what its gates rest on; a command's own host walks the folder again, because what it read before it
     /// had the lock may have changed while it waited for it.
-    fn freshen(&mut self, path: &Path) -> Result<(), VerbError> {
+    pub(super) fn freshen(&mut self, path: &Path) -> Result<(), VerbError> {
         if self.resident {
             let mut paths = self.reported();
             paths.extend(self.gates_rest_on(path));
@@ -240,6 +251,12 @@ impl Host {
         Ok(())
     }
 
+    /// Reads one file again.
+    pub(super) fn look_at(&mut self, path: &Path) {
+        let entries = vec![(path.to_owned(), self.ports.tickets.read(path))];
+        self.tell(Event::FilesRead { entries, full: false });
+    }
+
     /// The files of the ticket's dependencies, and of all that is in progress.
     fn gates_rest_on(&self, path: &Path) -> Vec<PathBuf> {
         let backlog = self.engine.backlog();
@@ -253,7 +270,7 @@ impl Host {
 
     /// Frontmatter first, thread after: a crash between the two leaves a missing note, never a false one. A note that
     /// cannot be written undoes nothing, but whoever asked is told.
-    fn noted(&self, path: &Path, note: &str) -> Vec<String> {
+    pub(super) fn noted(&self, path: &Path, note: &str) -> Vec<String> {
         let failed = |error| format!("the note could not be added to the thread of {}: {error}", path.display());
         self.ports.tickets.note(path, note).err().map(failed).into_iter().collect()
     }

@@ -3,11 +3,15 @@
 //!
 //! Must not know: git, how a step is written down, the current time.
 
+mod ends;
 pub mod name;
+mod news;
 mod rules;
 mod step;
 #[cfg(test)]
 mod tests;
 
+pub use ends::{Ending, back, claimable, label_off, label_on, web_address};
+pub use news::{ClaimNews, End, EndedClaim};
 pub use rules::{Challenge, Refused, Standing, Stands, fence, may_claim};
 pub use step::{Outcome, Revision, Step, StepKind, Tip};

@@ -8,6 +8,7 @@ use std::fmt;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use super::claim::EndedClaim;
 use super::ticket::{TicketId, Timestamp};
 
 /// A process that cannot be mistaken for another one: a recycled pid has another start time (DESIGN.md 3).
@@ -140,6 +141,8 @@ pub struct Facts {
     pub ended_pods: BTreeMap<TicketId, (String, Timestamp)>,
     /// Claims by ticket.
     pub claims: BTreeMap<TicketId, Claim>,
+    /// Claims that have ended, the newest of each ticket that nobody holds.
+    pub ended_claims: BTreeMap<TicketId, EndedClaim>,
     /// Worktrees by ticket.
     pub worktrees: BTreeMap<TicketId, Worktree>,
     /// The main worktree.

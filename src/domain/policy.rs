@@ -127,6 +127,21 @@ impl Default for WritePolicy {
     }
 }
 
+/// A worker's lease on a ticket (DESIGN.md 6.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimPolicy {
+    /// How long one beat holds.
+    pub ttl: TimeDelta,
+    /// The label that shows a claim; None: none does.
+    pub label: Option<String>,
+}
+
+impl Default for ClaimPolicy {
+    fn default() -> Self {
+        Self { ttl: TimeDelta::minutes(90), label: Some("claimed".into()) }
+    }
+}
+
 /// All settings the core needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -144,4 +159,6 @@ pub struct Policy {
     pub verify_every: Option<TimeDelta>,
     /// An Orchestrator that registers itself.
     pub session: SessionPolicy,
+    /// Claims.
+    pub claims: ClaimPolicy,
 }

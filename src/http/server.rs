@@ -29,7 +29,7 @@ use crate::api;
 use crate::api::failure::Failure;
 use crate::api::listing;
 use crate::api::request::{Caller, HookRequest, Request, SessionRequest};
-use crate::daemon::{Host, Message, Stop};
+use crate::daemon::{Host, Message, Stop, Visitor};
 use crate::domain::ticket::TicketId;
 use crate::ports::Query;
 
@@ -138,6 +138,10 @@ async fn requests(
             Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
             Err(failure) => answer(Err(failure)),
         };
+    }
+    if request.moves_a_claim() {
+        let carried_out = tokio::task::spawn_blocking(move || api::carry_out(request, &mut Visitor::new(mail)));
+        return answer(carried_out.await.unwrap_or_else(|error| Err(Failure::failed(error.to_string()))));
     }
     answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
 }

@@ -15,7 +15,7 @@ pub mod waker;
 pub mod worktree;
 
 pub use acceptance::Acceptance;
-pub use claims::{AllClaims, Claims, ClaimsError, Swapped};
+pub use claims::{AllClaims, Claims, ClaimsError, Swapped, Unreadable};
 pub use door::{Door, Traffic};
 pub use notices::{Lag, Notices, Noticing};
 pub use processes::Processes;

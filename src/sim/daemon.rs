@@ -73,6 +73,7 @@ impl World {
             ended_turns: std::mem::take(&mut self.store.ended),
             pods,
             ended_pods,
+            claims: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

@@ -63,6 +63,11 @@ impl Boot {
         Ok(Self { host: line("/proc/sys/kernel/hostname")?, id: line("/proc/sys/kernel/random/boot_id")? })
     }
 
+    /// The kernel's id of this boot.
+    pub(in crate::adapters) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub(in crate::adapters) fn identity(&self, pid: u32, stat: Stat) -> ProcessIdentity {
         ProcessIdentity { host: self.host.clone(), boot_id: self.id.clone(), pid, started: stat.started }
     }

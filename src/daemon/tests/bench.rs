@@ -10,6 +10,8 @@ use chrono::TimeDelta;
 
 use super::super::history::tests::Shared;
 use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
+use crate::adapters::fakes::MemoryClaims;
+use crate::domain::claim::Standing;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, SavedSession};
@@ -49,6 +51,10 @@ pub(super) struct World {
     /// What the next look finds, and how often what was found was noted to be on record.
     pub(super) found: Mutex<Vec<Finding>>,
     pub(super) on_record: AtomicUsize,
+    /// Claims.
+    pub(super) claims: MemoryClaims,
+    /// How long this machine has been awake.
+    pub(super) awake: Mutex<TimeDelta>,
     /// What is written as settings now.
     pub(super) settings: Mutex<Result<Settings, Vec<String>>>,
 }
@@ -83,6 +89,8 @@ impl Bench {
             found: Mutex::default(),
             on_record: AtomicUsize::new(0),
             settings: Mutex::new(Err(Vec::new())),
+            claims: MemoryClaims::default(),
+            awake: Mutex::new(TimeDelta::hours(1)),
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
@@ -98,15 +106,18 @@ impl Bench {
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
         let clock = Arc::clone(&world);
+        let nonces = AtomicUsize::new(0);
         let fake = || Fake(Arc::clone(&world));
         let ports = Ports {
             tickets: Arc::new(fake()),
+            claims: Arc::new(world.claims.clone()),
             processes: Arc::new(fake()),
             runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
             waker: Arc::new(fake()),
             state: Arc::new(fake()),
             clock: Arc::new(move || *clock.now.lock().unwrap()),
+            nonce: Arc::new(move || format!("n{}", nonces.fetch_add(1, Ordering::Relaxed))),
         };
         let host = {
             let history = History::new(Box::new(world.store.clone()));
@@ -248,6 +259,10 @@ impl Waker for Fake {
 }
 
 impl Processes for Fake {
+    fn machine(&self) -> Standing {
+        Standing { boot_id: "boot".into(), awake: *self.0.awake.lock().unwrap() }
+    }
+
     fn identify(&self, _pid: u32) -> io::Result<ProcessIdentity> {
         Err(io::Error::other("there are no processes here"))
     }

@@ -38,6 +38,11 @@ pub enum RecordKind {
     IssueDone,
     IssueClosed,
     IssueMoved,
+    /// A worker has claimed it.
+    IssueAssigned,
+    /// Its worker gave it up, or was not heard of any more.
+    IssueUnassigned,
+    ClaimEnded,
     AgentStarted,
     AgentEnded,
     KickSent,
@@ -69,6 +74,9 @@ impl RecordKind {
         RecordKind::IssueDone,
         RecordKind::IssueClosed,
         RecordKind::IssueMoved,
+        RecordKind::IssueAssigned,
+        RecordKind::IssueUnassigned,
+        RecordKind::ClaimEnded,
         RecordKind::AgentStarted,
         RecordKind::AgentEnded,
         RecordKind::KickSent,
@@ -96,6 +104,9 @@ impl RecordKind {
             RecordKind::IssueDone => "ISSUE_DONE",
             RecordKind::IssueClosed => "ISSUE_CLOSED",
             RecordKind::IssueMoved => "ISSUE_MOVED",
+            RecordKind::IssueAssigned => "ISSUE_ASSIGNED",
+            RecordKind::IssueUnassigned => "ISSUE_UNASSIGNED",
+            RecordKind::ClaimEnded => "CLAIM_ENDED",
             RecordKind::AgentStarted => "AGENT_STARTED",
             RecordKind::AgentEnded => "AGENT_ENDED",
             RecordKind::KickSent => "KICK_SENT",
@@ -155,6 +166,11 @@ pub enum Effect {
         /// An editor that has the file open is no reason to wait any longer; otherwise answer `EditorSeen`.
         insist: bool,
     },
+    /// Read all claims; answer `ClaimsRead`.
+    ReadClaims,
+    /// Break the stale claim of a ticket whose worker is gone, and put it into the queue again; answer `ClaimsRead` and
+    /// `TicketWritten`.
+    BringBack(TicketId),
     /// Probe the main worktree; answer `Probed`.
     Probe,
     /// Read again, now, all that the kick rests on (these files and the main worktree); answer `Refreshed` after it.

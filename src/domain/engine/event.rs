@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::polite::Stamp;
 use super::session::{Contact, SavedSession, SessionReport};
 use crate::domain::backlog::Entry;
+use crate::domain::claim::ClaimNews;
 use crate::domain::differences::Differences;
 use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
 use crate::domain::finding::Finding;
@@ -126,6 +127,8 @@ pub struct Start {
     pub pods: Vec<Pod>,
     /// Role Pods that were registered, and whose processes have ended meanwhile.
     pub ended_pods: Vec<Pod>,
+    /// Every claim, as far as they are known.
+    pub claims: Vec<ClaimNews>,
     /// The main worktree.
     pub dirty: Dirty,
     /// The name that an edit in an editor is recorded under (git's `user.name`).
@@ -223,6 +226,13 @@ pub enum Event {
     Reviewed(Vec<Finding>),
     /// Something in the git directory changed: a hint to probe again.
     GitNoticed,
+    /// Claims were read, or moved by a request.
+    ClaimsRead {
+        /// The newest of each ticket.
+        news: Vec<ClaimNews>,
+        /// There are no others.
+        full: bool,
+    },
     /// The main worktree was probed.
     Probed(Dirty),
     /// A boundary from outside: `panel_open`, `user_kick`.

@@ -7,6 +7,7 @@ mod admission;
 mod board;
 mod boundaries;
 mod changes;
+mod claims;
 mod contacts;
 mod effect;
 mod event;
@@ -30,6 +31,7 @@ mod waking;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+pub use super::claim::ClaimNews;
 pub use admission::Admission;
 pub use board::{Row, Summary};
 pub use boundaries::{LastDecision, may_kick, may_pause};
@@ -87,6 +89,7 @@ pub struct Engine {
     boundaries: Boundaries,
     files: Files,
     verify: verify::Verify,
+    claim_book: claims::ClaimBook,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -143,6 +146,7 @@ impl Engine {
             boundaries: Boundaries::default(),
             files: Files::default(),
             verify: verify::Verify::default(),
+            claim_book: claims::ClaimBook::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             gates: Gates::default(),
@@ -184,8 +188,12 @@ impl Engine {
             Event::StampFailed { id, why } => self.stamp_failed(&id, &why, now),
             Event::EditorSeen { stamp, mark } => self.editor_seen(stamp, mark, now),
             Event::Reviewed(findings) => self.reviewed(findings, now),
-            Event::GitNoticed => self.probe_wanted(),
+            Event::GitNoticed => {
+                self.want(Effect::ReadClaims);
+                self.probe_wanted();
+            }
             Event::Probed(dirty) => self.probed(dirty),
+            Event::ClaimsRead { news, full } => self.claims_read(news, full, now),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),
             Event::PodReported { pod, state } => self.pod_reported(pod, state, now),
             Event::PodEnded(id) => self.pod_ended(&id, now),
@@ -211,6 +219,7 @@ impl Engine {
         self.fire_timers(now);
         self.watch_session(now);
         self.judge_active(now);
+        self.bring_back(now);
         self.judge_gates(now);
         if self.stirred {
             self.review_pending(now);

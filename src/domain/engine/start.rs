@@ -28,6 +28,7 @@ impl Engine {
             self.ledger.shift(back);
         }
         self.facts.dirty = start.dirty;
+        self.find_claims(start.claims);
         self.backlog = Backlog::of(start.files);
         self.verify.all_read(now);
         self.gates.judge_all();

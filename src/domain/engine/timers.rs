@@ -113,7 +113,7 @@ impl Engine {
         timers
     }
 
-    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 14] {
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 15] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
@@ -134,6 +134,7 @@ impl Engine {
             ("seen work that has not moved is shown", unmoved),
             ("seen work that has not moved is offered again", reoffered),
             ("an awaited step is overdue, or a claim goes stale", self.active_until()),
+            ("it is tried again to bring a lost ticket back to the queue", self.claim_book.again()),
             ("the Orchestrator's session is looked at", self.session_due()),
         ]
     }
@@ -253,6 +254,7 @@ impl Engine {
         }
         self.files.shift(back);
         self.verify.shift(back);
+        self.claim_book.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);

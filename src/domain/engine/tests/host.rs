@@ -147,6 +147,7 @@ impl Host {
             ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
+            claims: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

@@ -184,6 +184,7 @@ fn start_with(adopted: Option<RunningTurn>) -> Start {
         ended_turns: Vec::new(),
         pods: Vec::new(),
         ended_pods: Vec::new(),
+        claims: Vec::new(),
         dirty: Dirty::Clean,
         editor_name: "ed".into(),
     }

@@ -1,0 +1,139 @@
+//! Requests that move a claim: carried out on the asker's own thread, with the host borrowed for moments; every other
+//! request is one visit.
+//!
+//! Must not know: git, files; who may move a claim.
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use super::caller::{actor, recorded_name};
+use super::failure::Failure;
+use super::handle::handle;
+use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
+use super::view::{BeatView, ClaimView, MoveView, VERSION, value};
+use crate::daemon::{self, Claimed, Holder, Host, Lending, Released};
+use crate::domain::claim::{Challenge, Ending, name};
+use crate::domain::classify::clock;
+use crate::domain::facts::TimeDeltaSeconds;
+use crate::domain::harmless::is_harmful;
+use crate::domain::ticket::TicketId;
+
+/// The longest name of a worker or a role, in bytes.
+const LONGEST_NAME: usize = 100;
+/// What a worker is where nobody says.
+const ROLE: &str = "coder";
+/// How many letters of chance a made-up worker's name has.
+const CHANCE: usize = 8;
+
+/// Carries out any request.
+pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
+    match request {
+        Request::Claim(request) => claim(request, lending),
+        Request::Heartbeat(request) => heartbeat(&request, lending),
+        Request::Release(request) => release(request, lending),
+        other => lending.lend(move |host| handle(other, host))?,
+    }
+}
+
+fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
+    let prepared = lending.lend(move |host| challenge(request, host))??;
+    let done = daemon::claim(lending, prepared)?;
+    value(&claimed(&done))
+}
+
+/// Who claims, by what the request says of itself.
+fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon::ClaimRequest, Failure> {
+    let ClaimRequest { id, worker, role, ttl, pid, session, caller } = request;
+    let role = role.unwrap_or_else(|| ROLE.to_owned());
+    let worker = worker.unwrap_or_else(|| made_up(&role, &(host.ports().nonce)()));
+    for (what, name) in [("worker", &worker), ("role", &role)] {
+        check_name(what, name)?;
+    }
+    let longest = host.engine().policy().claims.ttl;
+    let ttl = ttl.map_or(Some(longest), TimeDelta::try_seconds);
+    let ttl = ttl.filter(|ttl| *ttl >= TimeDelta::minutes(1) && *ttl <= TimeDelta::days(7));
+    let ttl = ttl.ok_or_else(|| Failure::usage("a claim holds from `1m` to `7d` without a sign of life"))?;
+    let process = host
+        .ports()
+        .processes
+        .identify(pid)
+        .map_err(|error| Failure::usage(format!("the process that is to hold the claim: {error}")))?;
+    let (by, actor) = (recorded_name(host, &caller), actor(host, &caller));
+    let challenge = Challenge { worker, role, ttl: TimeDeltaSeconds(ttl.num_seconds()), process, session };
+    Ok(daemon::ClaimRequest { id: TicketId::new(id), challenge, by, actor })
+}
+
+/// A name for a run that has none.
+fn made_up(role: &str, nonce: &str) -> String {
+    let chance = &nonce[nonce.len().saturating_sub(CHANCE)..];
+    format!("{role}-{chance}")
+}
+
+/// What stands in a commit's subject and in notes: one word.
+fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
+    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
+        let message = format!("the name of a {what} is one word of at most {LONGEST_NAME} bytes");
+        return Err(Failure::usage(message).hint(format!("--{what} codex-lane-3, say")));
+    }
+    Ok(())
+}
+
+fn claimed(done: &Claimed) -> ClaimView {
+    let (step, ticket) = (&done.tip.step, &done.ticket);
+    ClaimView {
+        version: VERSION,
+        id: step.ticket.to_string(),
+        title: ticket.title.clone(),
+        path: ticket.path.display().to_string(),
+        state: ticket.state.map(|state| state.to_string()),
+        worker: step.worker.clone(),
+        role: step.role.clone(),
+        generation: step.generation,
+        until: clock(done.until),
+        branch: format!("yoi/{}", name::of(&step.ticket)),
+        broken: done.broken.clone(),
+        remarks: done.remarks.clone(),
+    }
+}
+
+fn holder(request: &HolderRequest) -> Result<Holder, Failure> {
+    check_name("worker", &request.worker)?;
+    Ok(Holder {
+        id: TicketId::new(&request.id),
+        worker: request.worker.clone(),
+        generation: request.generation,
+    })
+}
+
+fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Value, Failure> {
+    let (tip, until) = daemon::heartbeat(lending, &holder(request)?)?;
+    let step = tip.step;
+    value(&BeatView {
+        version: VERSION,
+        id: step.ticket.to_string(),
+        worker: step.worker,
+        generation: step.generation,
+        until: clock(until),
+    })
+}
+
+fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> Result<Value, Failure> {
+    let ReleaseRequest { holder: who, outcome, pr, reason, caller } = request;
+    let outcome = outcome.parse().map_err(Failure::usage)?;
+    let holder = holder(&who)?;
+    let (mode, label, by, actor) = lending.lend(move |host| {
+        let policy = host.engine().policy();
+        (policy.mode, policy.claims.label.clone(), recorded_name(host, &caller), actor(host, &caller))
+    })?;
+    let ending = Ending { outcome, pr, by, mode, label };
+    let Released { before, ticket, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
+    value(&MoveView {
+        version: VERSION,
+        id: ticket.id.to_string(),
+        path: ticket.path.display().to_string(),
+        from: before.state.map(|state| state.to_string()),
+        to: ticket.state.map(|state| state.to_string()),
+        remarks,
+    })
+}

@@ -1,0 +1,48 @@
+//! What a worker gets to see of its claim.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `yoi claim`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimView {
+    /// Always 1.
+    pub version: u32,
+    /// Which ticket.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its file.
+    pub path: String,
+    /// Its state now.
+    pub state: Option<String>,
+    /// Whose claim it is: the name that the holder's commands take.
+    pub worker: String,
+    /// What that is.
+    pub role: String,
+    /// Counts the ticket's claims.
+    pub generation: u64,
+    /// Until when others respect it without a further beat.
+    pub until: String,
+    /// The branch that is meant for the work.
+    pub branch: String,
+    /// Whose claim was stale, and was broken for it.
+    pub broken: Option<String>,
+    /// What else is to be said.
+    pub remarks: Vec<String>,
+}
+
+/// `yoi heartbeat`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BeatView {
+    /// Always 1.
+    pub version: u32,
+    /// Which ticket.
+    pub id: String,
+    /// Whose claim it is.
+    pub worker: String,
+    /// Counts the ticket's claims.
+    pub generation: u64,
+    /// Until when others respect it without a further beat.
+    pub until: String,
+}

@@ -1,0 +1,189 @@
+//! `yoi claim`, `yoi heartbeat` and `yoi release`.
+//!
+//! Must not know: any rule of its own.
+
+use chrono::TimeDelta;
+use clap::Args;
+
+use super::caller::By;
+use super::{Outcome, context::Context, output};
+use crate::adapters::ancestry;
+use crate::api::failure::Failure;
+use crate::api::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
+use crate::api::view::{BeatView, ClaimView, MoveView};
+use crate::text::duration;
+
+/// What the help of `claim` says below the options.
+const CLAIMING: &str = "\
+Of any number of workers that claim a ticket at once one wins; the others exit
+with 3 and are told who holds it. A claim holds for 90 minutes ([claims] ttl)
+after its last `yoi heartbeat`; two minutes later others may take it, and then
+every command of the former holder is refused.
+
+In pull mode a queued ticket is accepted by it, behind every gate; in
+orchestrated mode only what `yoi accept` has accepted can be claimed.
+
+It prints the worker's name, which every later command of that worker takes:
+  yoi claim fix-login
+  export YOI_WORKER=coder-7k2m9x4q   # or --worker with each command
+  yoi heartbeat fix-login
+  yoi release fix-login --outcome pr-opened --pr https://example.org/pull/7";
+
+/// What the help of `release` says below the options.
+const RELEASING: &str = "\
+abandoned  nothing came of it. In pull mode the ticket enters the queue again,
+           in orchestrated mode the Orchestrator decides
+pr-opened  a pull request waits (--pr URL): nobody is offered the ticket until
+           it is done or closed, or `pr` is taken out of its file
+done       it is done; `yoi close` then records the evidence";
+
+/// Claim a ticket: no other worker gets it meanwhile
+#[derive(Args)]
+#[command(after_help = CLAIMING)]
+pub struct Arguments {
+    /// Its exact id
+    id: String,
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    by: By,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Who claims, and for how long.
+#[derive(Args)]
+pub struct Which {
+    /// A name for this run, used once (default: YOI_WORKER, else one is made up and printed)
+    #[arg(long, env = "YOI_WORKER", value_name = "W", hide_env_values = true)]
+    worker: Option<String>,
+    /// What it is (default: YOI_ROLE, else coder)
+    #[arg(long, env = "YOI_ROLE", value_name = "ROLE", hide_env_values = true)]
+    role: Option<String>,
+    /// How long it holds without a heartbeat (default: [claims] ttl)
+    #[arg(long, value_name = "DURATION")]
+    ttl: Option<String>,
+    /// The process that holds it (default: the nearest one above this that is no shell)
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+}
+
+/// The holder of a claim.
+#[derive(Args)]
+pub struct Held {
+    /// The exact id of the ticket
+    id: String,
+    /// The worker's name, as `yoi claim` printed it (default: YOI_WORKER)
+    #[arg(long, env = "YOI_WORKER", value_name = "W", hide_env_values = true)]
+    worker: String,
+    /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
+    #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true)]
+    generation: Option<u64>,
+}
+
+/// A sign of life: the claim holds for its whole time again
+#[derive(Args)]
+pub struct HeartbeatArguments {
+    #[command(flatten)]
+    held: Held,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Give a claim up, with what became of it
+#[derive(Args)]
+#[command(after_help = RELEASING)]
+pub struct ReleaseArguments {
+    #[command(flatten)]
+    held: Held,
+    /// abandoned, pr-opened or done
+    #[arg(long, value_name = "OUTCOME")]
+    outcome: String,
+    /// With pr-opened: the pull request
+    #[arg(long, value_name = "URL")]
+    pr: Option<String>,
+    /// Why, for the ticket's thread
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    by: By,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Which {
+    /// On the wire.
+    pub fn request(self, id: String, by: &By) -> Result<ClaimRequest, Failure> {
+        let seconds = |text: &String| duration::parse(text).map(|ttl: TimeDelta| ttl.num_seconds());
+        let ttl = self.ttl.as_ref().map(seconds).transpose().map_err(|why| Failure::usage(format!("--ttl: {why}")))?;
+        let caller = by.caller();
+        Ok(ClaimRequest {
+            id,
+            worker: self.worker,
+            role: self.role,
+            ttl,
+            pid: self.pid.unwrap_or_else(nearest),
+            session: caller.session.clone(),
+            caller,
+        })
+    }
+}
+
+/// The agent's process; the shell's where there is none, and not this command's own, which is gone at once.
+fn nearest() -> u32 {
+    let above = ancestry::of(None);
+    above.agent.or_else(|| above.pids.first().copied()).unwrap_or_else(std::process::id)
+}
+
+impl Held {
+    /// On the wire.
+    pub fn request(self) -> HolderRequest {
+        HolderRequest { id: self.id, worker: self.worker, generation: self.generation }
+    }
+}
+
+/// Claims.
+pub fn claim(context: &Context, arguments: Arguments) -> Outcome {
+    let Arguments { id, which, by, json } = arguments;
+    let request = which.request(id, &by)?;
+    output::answer(context.open()?.call(&Request::Claim(request))?, json, claimed)
+}
+
+/// What a worker reads of its claim.
+pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
+    let state = view.state.as_deref().unwrap_or("?");
+    let mut lines = vec![
+        format!("{} is claimed by {} until {}", view.id, view.worker, view.until),
+        format!("  {}", view.title),
+        format!("  {}, {state}; branch {}; generation {}", view.path, view.branch, view.generation),
+    ];
+    lines.extend(view.broken.as_ref().map(|prior| format!("  the stale claim of {prior} was broken for it")));
+    lines.push(format!("  further commands take --worker {0}, or YOI_WORKER={0}", view.worker));
+    for line in lines {
+        output::print(&output::harmless(&line))?;
+    }
+    output::remarks(&view.remarks)
+}
+
+/// Beats.
+pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
+    let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()))?;
+    output::answer(answer, arguments.json, |view: &BeatView| {
+        output::print(&output::harmless(&format!("{} is held by {} until {}", view.id, view.worker, view.until)))
+    })
+}
+
+/// Releases.
+pub fn release(context: &Context, arguments: ReleaseArguments) -> Outcome {
+    let ReleaseArguments { held, outcome, pr, reason, by, json } = arguments;
+    let request = ReleaseRequest { holder: held.request(), outcome: outcome.clone(), pr, reason, caller: by.caller() };
+    output::answer(context.open()?.call(&Request::Release(request))?, json, |view: &MoveView| {
+        let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
+        let moved = if view.from == view.to { state(&view.to) } else { format!("{} -> {}", state(&view.from), state(&view.to)) };
+        output::print(&output::harmless(&format!("{}: released as {outcome}; {moved}", view.id)))?;
+        output::remarks(&view.remarks)
+    })
+}

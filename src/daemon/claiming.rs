@@ -1,0 +1,62 @@
+//! The verbs that move a claim: on the asker's own thread, with the host borrowed for moments (DESIGN.md 6.2).
+//!
+//! Must not know: who may move it (`domain::claim` decides), git, a face.
+
+mod back;
+mod desk;
+mod fenced;
+mod taking;
+#[cfg(test)]
+mod tests;
+
+pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
+pub use taking::{ClaimRequest, Claimed, claim};
+
+use super::{Host, Ports, VerbError};
+use crate::domain::claim::{ClaimNews, Refused};
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::{TicketId, Timestamp};
+use crate::ports::ClaimsError;
+
+/// How often a step is tried again that others were faster with, before they are told of.
+const TRIES: u32 = 50;
+
+impl From<ClaimsError> for VerbError {
+    fn from(error: ClaimsError) -> Self {
+        VerbError::Failed(error.to_string())
+    }
+}
+
+impl From<Refused> for VerbError {
+    fn from(refused: Refused) -> Self {
+        VerbError::Refused(refused.refusal)
+    }
+}
+
+fn moved_all_the_time(id: &TicketId) -> VerbError {
+    let refusal = Refusal::new(format!("the claim of `{id}` is being moved by others all the time"));
+    Refusal { passing: true, ..refusal.hint("try again") }.into()
+}
+
+impl Host {
+    pub(super) fn read_claims(&self) -> Option<Vec<ClaimNews>> {
+        read_claims(&self.ports, self.now())
+    }
+}
+
+/// All claims as they are known here; None where they cannot be read just now, which the log says.
+pub(super) fn read_claims(ports: &Ports, now: Timestamp) -> Option<Vec<ClaimNews>> {
+    let all = match ports.claims.all() {
+        Ok(all) => all,
+        Err(ClaimsError::NoGit(_)) => return Some(Vec::new()),
+        Err(error) => {
+            tracing::warn!(%error, "the claims cannot be read");
+            return None;
+        }
+    };
+    for unreadable in &all.unreadable {
+        tracing::warn!(name = unreadable.name, why = unreadable.why, "a claim cannot be read");
+    }
+    let machine = ports.processes.machine();
+    Some(all.tips.iter().map(|tip| ClaimNews::of(tip, &machine, now)).collect())
+}

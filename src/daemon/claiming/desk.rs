@@ -1,0 +1,75 @@
+//! What a verb works with while it does without the host.
+//!
+//! Must not know: what the verb is.
+
+use std::sync::Arc;
+
+use chrono::SubsecRound;
+
+use crate::daemon::{Host, Ports};
+use crate::domain::claim::{Challenge, Standing, Step, StepKind, Tip};
+use crate::domain::facts::TimeDeltaSeconds;
+use crate::domain::ticket::{TicketId, Timestamp};
+use crate::ports::{Claims, Processes};
+
+/// The outside, as far as claims need it.
+#[derive(Clone)]
+pub(super) struct Desk {
+    pub(super) claims: Arc<dyn Claims>,
+    processes: Arc<dyn Processes>,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    nonce: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Host {
+    pub(super) fn desk(&self) -> Desk {
+        let Ports { claims, processes, clock, nonce, .. } = &self.ports;
+        Desk {
+            claims: Arc::clone(claims),
+            processes: Arc::clone(processes),
+            clock: Arc::clone(clock),
+            nonce: Arc::clone(nonce),
+        }
+    }
+}
+
+impl Desk {
+    pub(super) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    pub(super) fn machine(&self) -> Standing {
+        self.processes.machine()
+    }
+
+    /// A step of a challenger's, after what is there.
+    pub(super) fn first_step(&self, id: &TicketId, kind: StepKind, challenge: &Challenge, before: Option<&Tip>) -> Step {
+        let known = before.map_or(0, |tip| tip.step.generation);
+        let generation = if kind == StepKind::Claim { known + 1 } else { known };
+        self.marked(Step {
+            ticket: id.clone(),
+            kind,
+            worker: challenge.worker.clone(),
+            role: challenge.role.clone(),
+            at: self.now(),
+            ttl: challenge.ttl,
+            generation,
+            nonce: String::new(),
+            process: challenge.process.clone(),
+            session: challenge.session.clone(),
+            awake: None,
+        })
+    }
+
+    /// A further step of the same claim.
+    pub(super) fn next_step(&self, tip: &Tip, kind: StepKind) -> Step {
+        self.marked(Step { kind, ..tip.step.clone() })
+    }
+
+    fn marked(&self, step: Step) -> Step {
+        let machine = self.machine();
+        let here = machine.boot_id == step.process.boot_id;
+        let awake = here.then(|| TimeDeltaSeconds(machine.awake.num_seconds()));
+        Step { at: self.now().trunc_subsecs(0), nonce: (self.nonce)(), awake, ..step }
+    }
+}

@@ -1,0 +1,209 @@
+//! Claiming a ticket: the race is won first; then, in pull mode, the gates are judged and the acceptance is recorded.
+//!
+//! Must not know: git.
+
+use std::path::PathBuf;
+
+use super::desk::Desk;
+use super::{TRIES, moved_all_the_time};
+use crate::daemon::{Host, Lending, VerbError};
+use crate::domain::accept::Way;
+use crate::domain::claim::{Challenge, Outcome, StepKind, Tip, claimable, label_on, may_claim, name};
+use crate::domain::classify::clock;
+use crate::domain::engine::{Actor, ClaimNews, Event};
+use crate::domain::gates::Ground;
+use crate::domain::policy::Mode;
+use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::ports::{Acceptance, Swapped};
+
+/// A claim that is wanted.
+#[derive(Clone, Debug)]
+pub struct ClaimRequest {
+    /// Which ticket.
+    pub id: TicketId,
+    /// Whose.
+    pub challenge: Challenge,
+    /// Under whose name it is noted, and in pull mode accepted.
+    pub by: String,
+    /// Who asks.
+    pub actor: Actor,
+}
+
+/// A claim that was won.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// Its newest step.
+    pub tip: Tip,
+    /// The ticket as it is now.
+    pub ticket: Ticket,
+    /// Whose claim was broken for it, as stale.
+    pub broken: Option<String>,
+    /// Until when others respect it without a further beat.
+    pub until: Timestamp,
+    /// What did not go as it should, though the claim stands.
+    pub remarks: Vec<String>,
+}
+
+/// What a claim rests on.
+enum Warrant {
+    /// It is a role's, on an accepted ticket.
+    Accepted(Acceptance),
+    /// In pull mode a claim is a lock, behind which the acceptance is recorded.
+    Lock,
+}
+
+/// Claims a ticket. Of any number of challengers one wins; the others are refused and told who holds it.
+pub fn claim<L: Lending>(lending: &mut L, request: ClaimRequest) -> Result<Claimed, VerbError> {
+    let asked = request.clone();
+    let (desk, warrant) = lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(), warrant)))??;
+    let (tip, broken) = take(&desk, &request, &warrant)?;
+    let (asked, won, prior) = (request.clone(), tip.clone(), broken.clone());
+    let accepts = matches!(warrant, Warrant::Lock);
+    let noted = lending.lend(move |host| host.claim_won(&asked, &won, prior.as_deref(), accepts))?;
+    match noted {
+        Ok((ticket, remarks)) => {
+            let until = ClaimNews::of(&tip, &desk.machine(), desk.now()).expires().unwrap_or_else(|| desk.now());
+            Ok(Claimed { tip, ticket, broken, until, remarks })
+        }
+        Err(error) => Err(give_back(lending, &desk, &tip, error)),
+    }
+}
+
+/// The race itself. Whoever has the warrant of an acceptance claims for a role; who has none takes a lock.
+fn take(desk: &Desk, request: &ClaimRequest, warrant: &Warrant) -> Result<(Tip, Option<String>), VerbError> {
+    let ClaimRequest { id, challenge, .. } = request;
+    if let Warrant::Accepted(proof) = warrant
+        && proof.ticket() != id
+    {
+        return Err(VerbError::Failed(format!("the acceptance of `{}` is none of `{id}`", proof.ticket())));
+    }
+    let mut tip = desk.claims.read(id)?;
+    for _ in 0..TRIES {
+        let kinds = may_claim(id, tip.as_ref(), &challenge.worker, &desk.machine(), desk.now())?;
+        let broken = kinds.iter().find_map(|kind| match kind {
+            StepKind::StaleBreak { prior } => Some(prior.clone()),
+            _ => None,
+        });
+        let steps: Vec<_> =
+            kinds.into_iter().map(|kind| desk.first_step(id, kind, challenge, tip.as_ref())).collect();
+        let (expected, on) = (tip.as_ref().map(|tip| tip.revision.clone()), tip.as_ref().map(|tip| tip.base().clone()));
+        match desk.claims.swap(id, expected.as_ref(), on.as_ref(), &steps)? {
+            Swapped::Moved(tip) => return Ok((tip, broken)),
+            Swapped::Lost(now) => tip = now,
+        }
+    }
+    Err(moved_all_the_time(id))
+}
+
+/// A claim that led to nothing is released; where even that fails it goes stale by itself, and that is said.
+fn give_back<L: Lending>(lending: &mut L, desk: &Desk, tip: &Tip, why: VerbError) -> VerbError {
+    let step = desk.next_step(tip, StepKind::Release { outcome: Outcome::Abandoned });
+    let id = tip.step.ticket.clone();
+    let released = desk.claims.swap(&id, Some(&tip.revision), Some(tip.base()), &[step]);
+    let news = match &released {
+        Ok(Swapped::Moved(tip) | Swapped::Lost(Some(tip))) => ClaimNews::of(tip, &desk.machine(), desk.now()),
+        _ => ClaimNews::of(tip, &desk.machine(), desk.now()),
+    };
+    // The host may have ended: it reads all claims when it begins.
+    let _ = lending.lend(move |host| host.tell(Event::ClaimsRead { news: vec![news], full: false }));
+    match (released, why) {
+        (Err(error), VerbError::Refused(refusal)) => {
+            let line = format!("the claim could not be given back and goes stale by itself: {error}");
+            VerbError::Refused(refusal.evidence([line]))
+        }
+        (_, why) => why,
+    }
+}
+
+impl Host {
+    /// What a claim of this ticket would rest on, by fresh data; refused where there is nothing to claim.
+    fn warrant(&mut self, request: &ClaimRequest) -> Result<Warrant, VerbError> {
+        let path = self.writable(&request.id)?;
+        self.look_at(&path);
+        let mode = self.engine.policy().mode;
+        let ticket = self.known(&request.id, &path)?;
+        claimable(&ticket, mode)?;
+        if ticket.state == Some(State::Queued) {
+            return Ok(Warrant::Lock);
+        }
+        let _lock = self.accept_lock()?;
+        let now = self.now();
+        let proof = Acceptance::record(self.ports.tickets.as_ref(), &path, &request.by, now, &mut |fresh| {
+            claimable(fresh, mode)
+        });
+        Ok(Warrant::Accepted(proof?.0))
+    }
+
+    /// The ticket as it was read last.
+    pub(super) fn known(&self, id: &TicketId, path: &std::path::Path) -> Result<Ticket, VerbError> {
+        let missing = || VerbError::Edit(crate::ports::EditError::Absent(path.to_owned()));
+        self.engine.backlog().get(id).cloned().ok_or_else(missing)
+    }
+
+    /// After the race: the acceptance where that is to come of it, the label, the note.
+    fn claim_won(
+        &mut self,
+        request: &ClaimRequest,
+        tip: &Tip,
+        broken: Option<&str>,
+        accepts: bool,
+    ) -> Result<(Ticket, Vec<String>), VerbError> {
+        let path = self.writable(&request.id)?;
+        if accepts {
+            self.accept_claimed(request, &path)?;
+        }
+        let mode = self.engine.policy().mode;
+        let label = self.engine.policy().claims.label.clone();
+        let (_, ticket) = self.ports.tickets.edit(&path, &mut |fresh| {
+            claimable(fresh, mode)?;
+            Ok(label_on(fresh, label.as_deref()))
+        })?;
+        let news = ClaimNews::of(tip, &self.ports.processes.machine(), self.now());
+        let remarks = self.noted(&path, &note(request, tip, broken, news.expires()));
+        // The claim first: the ticket is then seen as what it is, active.
+        self.tell(Event::ClaimsRead { news: vec![news], full: false });
+        self.written(ticket.clone(), request.actor.clone());
+        Ok((ticket, remarks))
+    }
+
+    /// Under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
+    fn accept_claimed(&mut self, request: &ClaimRequest, path: &PathBuf) -> Result<(), VerbError> {
+        let _lock = self.accept_lock()?;
+        self.freshen(path)?;
+        let ground =
+            Ground { backlog: self.engine.backlog(), facts: self.engine.facts(), policy: self.engine.policy() };
+        let mode = ground.policy.mode;
+        let mut judge = |fresh: &Ticket| {
+            // Accepted meanwhile by somebody else: the claim stands on that.
+            if mode == Mode::Pull && fresh.state == Some(State::Queued) {
+                crate::domain::accept::acceptable(fresh, ground, Way::Accept)
+            } else {
+                claimable(fresh, mode)
+            }
+        };
+        let now = self.now();
+        let by = &request.challenge.worker;
+        let (_proof, ticket) = Acceptance::record(self.ports.tickets.as_ref(), path, by, now, &mut judge)?;
+        let note = format!("{} STATE queued -> inprogress by {}: accepted with the claim of {by}", clock(now), request.by);
+        let _ = self.noted(path, &note);
+        self.written(ticket, request.actor.clone());
+        Ok(())
+    }
+}
+
+/// For the ticket's thread.
+fn note(request: &ClaimRequest, tip: &Tip, broken: Option<&str>, until: Option<Timestamp>) -> String {
+    let step = &tip.step;
+    let named = name::of(&request.id);
+    let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
+    let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
+    format!(
+        "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch yoi/{named}, worktree {named}; at the end the \
+         worktree is removed if nothing in it would be lost, else kept and named",
+        clock(step.at),
+        step.worker,
+        step.role,
+        step.generation,
+        request.by,
+    )
+}
