@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
+    BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
     ShowView, StatusView, UpView, WhyView, WorkSetView,
 };
 
@@ -33,6 +33,7 @@ pub fn document() -> Value {
     add(&["move", "accept", "release"], of::<MoveView>(&mut generator));
     add(&["claim"], of::<ClaimView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
+    add(&["block", "decompose", "close"], of::<EndView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
     add(

@@ -6,11 +6,13 @@ mod back;
 mod desk;
 mod fenced;
 mod taking;
+mod unheld;
 #[cfg(test)]
 mod tests;
 
 pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
 pub use taking::{ClaimRequest, Claimed, claim};
+pub use unheld::stands;
 
 use super::{Host, Ports, VerbError};
 use crate::domain::claim::{ClaimNews, Refused};

@@ -11,7 +11,10 @@ mod placing;
 pub use artifact::is_result;
 pub use placing::{Placed, candidate, place};
 
+use super::claim::{Outcome, StepKind, Tip, label_off};
+use super::classify::clock;
 use super::edit::Change;
+use super::facts::Claim;
 use super::lifecycle::{updated, without_acceptance};
 use super::refusal::Refusal;
 use super::ticket::{State, Ticket, TicketId, Timestamp};
@@ -98,18 +101,27 @@ fn and_also(ticket: &Ticket, writer: &Writer, now: Timestamp) -> Vec<Change> {
     changes
 }
 
-/// The label that shows a claim, taken off.
-fn label_off(ticket: &Ticket, label: Option<&str>) -> Option<Change> {
-    label.filter(|label| ticket.has_label(label)).map(|label| Change::Remove("labels".into(), label.into()))
-}
-
 fn without_state(ticket: &Ticket) -> Refusal {
     Refusal::new(format!("`{}` has no state that can be read", ticket.id))
         .hint(format!("write one of the six states into {}", ticket.path.display()))
 }
 
 /// Whoever holds no claim waits for the one who does.
-pub fn held_by(id: &TicketId, verb: &str, (worker, role): (&str, &str), until: &str) -> Refusal {
+pub fn held_by(id: &TicketId, verb: &str, claim: &Claim) -> Refusal {
+    let Claim { worker, role, .. } = claim;
+    let until = clock(claim.expires());
     Refusal::new(format!("`{id}` is held by {worker} ({role}) until {until}: to {verb} it is that worker's"))
         .hint(format!("as that worker: --worker {worker}; or wait until the claim has ended (`yoi why {id}`)"))
+}
+
+/// Whether the worker has given the ticket up with a result, and nobody has claimed it since: it may be closed by that
+/// worker still.
+pub fn is_handed_over(tip: Option<&Tip>, worker: &str, generation: Option<u64>) -> bool {
+    tip.is_some_and(|tip| {
+        let step = &tip.step;
+        let with_result = StepKind::Release { outcome: Outcome::PrOpened };
+        let done = StepKind::Release { outcome: Outcome::Done };
+        let same = step.worker == worker && generation.is_none_or(|generation| generation == step.generation);
+        same && (step.kind == with_result || step.kind == done)
+    })
 }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::close::{Checks, Standing};
 use super::{Lacking, Wanted, Writer, and_also, name_of, quoted, without_state};
 use crate::domain::classify::clock;
 use crate::domain::edit::Change;
@@ -91,6 +92,18 @@ pub enum Fate {
         /// Until when it is to be kept; None: nobody has said.
         until: Option<Timestamp>,
     },
+}
+
+impl Fate {
+    /// By what was looked at; whose it is where nobody else has said so.
+    pub fn of(found: Checks, owner: &str) -> Self {
+        match found.worktree {
+            Standing::Gone | Standing::Unknown => Fate::None,
+            Standing::There(path) => {
+                Fate::Kept { path, owner: owner.to_owned(), state: found.unsaved.to_string(), until: None }
+            }
+        }
+    }
 }
 
 impl fmt::Display for Fate {

@@ -106,6 +106,29 @@ pub struct Checks {
     pub merged: Option<bool>,
     /// The ticket's worktree.
     pub worktree: Standing,
+    /// What is in it, where it is there.
+    pub unsaved: Unsaved,
+}
+
+/// What is in a worktree that no commit has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unsaved {
+    /// Tracked files that are changed.
+    pub changed: usize,
+    /// Files, or whole folders, that git does not know.
+    pub untracked: usize,
+    /// Why nobody can say, if so.
+    pub unreadable: Option<String>,
+}
+
+impl fmt::Display for Unsaved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsaved { unreadable: Some(why), .. } => write!(f, "it cannot be looked at, and counts as dirty: {why}"),
+            Unsaved { changed: 0, untracked: 0, .. } => f.write_str("clean"),
+            Unsaved { changed, untracked, .. } => write!(f, "dirty: {changed} changed, {untracked} untracked"),
+        }
+    }
 }
 
 /// Whether something is there.
