@@ -11,7 +11,9 @@ use crate::ports::{AllClaims, Claims, ClaimsError, Swapped};
 pub struct WithoutGit;
 
 fn no_git() -> ClaimsError {
-    ClaimsError::NoGit("claims are kept in git, and this workspace is in no git repository (`git init` makes one)".into())
+    ClaimsError::NoGit(
+        "claims are kept in git, and this workspace is in no git repository (`git init` makes one)".into(),
+    )
 }
 
 impl Claims for WithoutGit {

@@ -41,7 +41,7 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
 
 fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
-    let done = daemon::claim(lending, prepared)?;
+    let done = daemon::claim(lending, &prepared)?;
     value(&claimed(&done))
 }
 
@@ -103,11 +103,7 @@ fn claimed(done: &Claimed) -> ClaimView {
 
 fn holder(request: &HolderRequest) -> Result<Holder, Failure> {
     check_name("worker", &request.worker)?;
-    Ok(Holder {
-        id: TicketId::new(&request.id),
-        worker: request.worker.clone(),
-        generation: request.generation,
-    })
+    Ok(Holder { id: TicketId::new(&request.id), worker: request.worker.clone(), generation: request.generation })
 }
 
 fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Value, Failure> {

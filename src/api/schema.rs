@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView, NewView, PodsView, SetView,
-    ShowView, StatusView, UpView, WhyView, WorkSetView,
+    BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView,
+    NewView, PodsView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.

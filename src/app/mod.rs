@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::adapters::environment::Environment;
 use crate::adapters::claims_without_git::WithoutGit;
+use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};

@@ -182,7 +182,11 @@ pub fn release(context: &Context, arguments: ReleaseArguments) -> Outcome {
     let request = ReleaseRequest { holder: held.request(), outcome: outcome.clone(), pr, reason, caller: by.caller() };
     output::answer(context.open()?.call(&Request::Release(request))?, json, |view: &MoveView| {
         let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
-        let moved = if view.from == view.to { state(&view.to) } else { format!("{} -> {}", state(&view.from), state(&view.to)) };
+        let moved = if view.from == view.to {
+            state(&view.to)
+        } else {
+            format!("{} -> {}", state(&view.from), state(&view.to))
+        };
         output::print(&output::harmless(&format!("{}: released as {outcome}; {moved}", view.id)))?;
         output::remarks(&view.remarks)
     })

@@ -143,9 +143,13 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
     if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
         let (least, most) = (duration::text(LEAST_TTL), duration::text(MOST_TTL));
-        values.refuse(offset, format!("`claims.ttl` takes from `{least}` to `{most}`: after it a claim is taken for abandoned"));
+        values.refuse(
+            offset,
+            format!("`claims.ttl` takes from `{least}` to `{most}`: after it a claim is taken for abandoned"),
+        );
     }
-    let label = values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
+    let label =
+        values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
     ClaimPolicy { ttl, label }
 }
 

@@ -115,15 +115,15 @@ root = "x"
 "#
     ), @r"
     1:1 `mode` stands outside of any section; it belongs in `[dispatch]`
-    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, writes, watch
+    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, writes, watch
     3:2 unknown section `[kik]`; did you mean `[kick]`?
     5:1 unknown key `max_item` in `[kick]`; did you mean `max_items`?
     6:1 `mode` does not belong in `[kick]` but in `[dispatch]`
     7:1 unknown key `max_inprogres` in `[kick]`; did you mean `max_inprogress` in `[capacity]`?
     8:1 unknown key `weather` in `[kick]`; its keys are max_items, max_per_hour, max_attempts, reoffer_idle
     9:2 unknown section `[dispach]`; did you mean `[dispatch]`?
-    10:2 unknown section `[claim]`; the nearest is `[claims]`, which this version does not act on yet
-    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, writes, watch
+    10:2 unknown section `[claim]`; did you mean `[claims]`?
+    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, writes, watch
     12:3 `tickets` is a section: write `[tickets]`, and its keys on the lines below it
     ");
     insta::assert_snapshot!(check("tickets = 'tickets'\nmax_itms = 3\n"), @r"
@@ -152,7 +152,6 @@ listen = "127.0.0.1:7420"
 "#
     ), @r"
     5:2 this version of yoi does not act on `[roles]` yet; remove it
-    7:2 this version of yoi does not act on `[claims]` yet; remove it
     9:2 this version of yoi does not act on `[worktrees]` yet; remove it
     10:2 this version of yoi does not act on `[orphans]` yet; remove it
     11:2 this version of yoi does not act on `[agents]` yet; remove it

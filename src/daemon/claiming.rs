@@ -7,19 +7,22 @@ mod desk;
 mod fenced;
 mod taking;
 mod unheld;
-#[cfg(test)]
-mod tests;
 
 pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;
 
+use chrono::{DateTime, TimeDelta};
+
 use super::{Host, Ports, VerbError};
 use crate::domain::claim::{ClaimNews, Refused};
+use crate::domain::engine::Event;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::ClaimsError;
 
+/// How far two clocks may drift apart before claims are read again.
+const SLACK: TimeDelta = TimeDelta::seconds(3);
 /// How often a step is tried again that others were faster with, before they are told of.
 const TRIES: u32 = 50;
 
@@ -41,6 +44,22 @@ fn moved_all_the_time(id: &TicketId) -> VerbError {
 }
 
 impl Host {
+    /// A claim of this machine ages by the time that the machine is awake, and the engine has one clock: after a sleep, or
+    /// a jump of that clock, claims are read again before anything is decided on them.
+    pub(super) fn claims_after_a_jump(&mut self) -> Option<Event> {
+        if !self.resident || self.engine.facts().claims.is_empty() {
+            return None;
+        }
+        let offset = self.now() - DateTime::UNIX_EPOCH - self.ports.processes.machine().awake;
+        let before = *self.claims_offset.get_or_insert(offset);
+        if (offset - before).abs() <= SLACK {
+            return None;
+        }
+        let news = self.read_claims()?;
+        self.claims_offset = Some(offset);
+        Some(Event::ClaimsRead { news, full: true })
+    }
+
     pub(super) fn read_claims(&self) -> Option<Vec<ClaimNews>> {
         read_claims(&self.ports, self.now())
     }

@@ -233,13 +233,7 @@ impl Host {
         Err(VerbError::Failed(format!("no free names were found for the children of `{}`", parent.id)))
     }
 
-    fn child_text(
-        &self,
-        parent: &Ticket,
-        decomposition: &Decomposition,
-        child: &Child,
-        ids: &[TicketId],
-    ) -> String {
+    fn child_text(&self, parent: &Ticket, decomposition: &Decomposition, child: &Child, ids: &[TicketId]) -> String {
         let draft = Draft {
             title: &child.title,
             state: State::Planning,

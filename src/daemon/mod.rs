@@ -27,9 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-pub use claiming::{
-    ClaimRequest, Claimed, Fence, Holder, Released, claim, fenced, heartbeat, release,
-};
+pub use claiming::{ClaimRequest, Claimed, Fence, Holder, Released, claim, fenced, heartbeat, release};
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
 pub use lending::{Lending, Visitor};
@@ -156,6 +154,8 @@ pub struct Host {
     unprinted: Option<(KickId, Timestamp)>,
     /// Where a session reads lines, with its id.
     stream: Option<(String, Line)>,
+    /// By how much the clock was ahead of the time awake when claims were last read.
+    claims_offset: Option<chrono::TimeDelta>,
     /// When to look again at what writes displaced.
     review_at: Option<Timestamp>,
     reports: kept::Reports,
@@ -242,7 +242,7 @@ impl Host {
 
     /// Tells the engine an event and carries out what it wants, and what follows from that, to the end.
     pub fn tell(&mut self, event: Event) {
-        let mut events = VecDeque::from([event]);
+        let mut events: VecDeque<_> = self.claims_after_a_jump().into_iter().chain([event]).collect();
         while let Some(event) = events.pop_front() {
             let now = self.now();
             let is_review = matches!(event, Event::Reviewed(_));

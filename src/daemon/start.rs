@@ -5,10 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use super::claiming::read_claims;
 use super::launch::FormerTurns;
 use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
-use super::claiming::read_claims;
 use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
@@ -153,6 +153,7 @@ impl Host {
             handed_over: None,
             unprinted: None,
             stream: None,
+            claims_offset: None,
             review_at: None,
             reports: super::kept::Reports::default(),
             registers: Registers::default(),
@@ -182,7 +183,8 @@ fn scanned(ports: &Ports, make: bool) -> io::Result<Vec<(PathBuf, Entry)>> {
 
 /// Nothing but what is in progress is shown with its claim.
 fn claims_on(ports: &Ports, files: &[(PathBuf, Entry)]) -> Vec<ClaimNews> {
-    let is_inprogress = |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Inprogress));
+    let is_inprogress =
+        |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Inprogress));
     let any = files.iter().any(|(_, entry)| is_inprogress(entry));
     any.then(|| read_claims(ports, (ports.clock)())).flatten().unwrap_or_default()
 }

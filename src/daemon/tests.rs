@@ -1,6 +1,7 @@
 //! The host between an inbox and fake ports, on a clock of its own: what it puts off, joins, and leaves alone.
 
 mod bench;
+mod claims;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -59,7 +60,8 @@ fn an_acceptance_is_written_under_the_accept_lock_and_not_without_it() {
         let actor = Actor::Somebody("bob".into());
         bench.host.accept(&AcceptRequest { id: id.into(), by: "bob".into(), way: Way::Accept, actor })
     };
-    // The files here keep nothing but the state, so that the record of it is not found in them.
+    // What does not reach the file is no record.
+    bench.world.forgetful.store(true, Ordering::Relaxed);
     assert!(matches!(accept(&mut bench, "a"), Err(VerbError::Edit(_))));
     assert_eq!(*bench.world.edited_accepting.lock().unwrap(), [true]);
     bench.world.accept_lock_is_held.store(true, Ordering::Relaxed);

@@ -64,7 +64,8 @@ fn doubled(text: &str) -> Option<String> {
         for (at, entry) in node.entries().iter().enumerate() {
             if let Some(first) = node.entries()[..at].iter().find(|first| name(first) == name(entry)) {
                 let (name, first, line) = (name(entry).unwrap_or_default(), line(first), line(entry));
-                found.get_or_insert(format!("line {line}: the key `{name}` stands on line {first} already: remove one"));
+                found
+                    .get_or_insert(format!("line {line}: the key `{name}` stands on line {first} already: remove one"));
             }
         }
     });
@@ -139,7 +140,8 @@ impl Reading<'_> {
             let at = node.and_then(|node| entry(node, key, self.text));
             map.get(key).map(|said| self.list_of(key, said, at)).unwrap_or_default()
         };
-        let [acceptance, labels, depends_on, touches] = ["acceptance", "labels", "depends_on", "touches"].map(&mut list);
+        let [acceptance, labels, depends_on, touches] =
+            ["acceptance", "labels", "depends_on", "touches"].map(&mut list);
         Child { title, acceptance, validation, labels, depends_on, touches, repo, body, line }
     }
 
@@ -187,7 +189,9 @@ impl Reading<'_> {
                 continue;
             }
             let to_do = match (name.as_str(), nearest(&name, known.iter().copied())) {
-                ("priority", _) => "children begin at the default priority; --keep-priority WHY gives them their parent's".into(),
+                ("priority", _) => {
+                    "children begin at the default priority; --keep-priority WHY gives them their parent's".into()
+                }
                 ("state", _) => "children begin in planning".to_owned(),
                 (_, Some(meant)) => format!("did you mean `{meant}`?"),
                 (_, None) => all.to_owned(),
@@ -224,7 +228,9 @@ children:
     for title in titles {
         text.push_str(&format!("  - title: {}\n    acceptance:\n      - \"\"\n    validation: \"\"\n", quoted(title)));
     }
-    text.push_str("#   labels: [ui]\n#   depends_on: []\n#   touches: [src/login]\n#   body: |\n#     More about it.\n");
+    text.push_str(
+        "#   labels: [ui]\n#   depends_on: []\n#   touches: [src/login]\n#   body: |\n#     More about it.\n",
+    );
     text
 }
 

@@ -85,7 +85,10 @@ mod tests {
             (" removed ", "removed"),
             ("retained:ana:review:7d", "ana | review | 2026-12-07T09:00:00Z"),
             ("retained: ana : for review : 24h ", "ana | for review | 2026-12-01T09:00:00Z"),
-            ("retained:ana:see http://x.org:80/a: the log:2026-12-07", "ana | see http://x.org:80/a: the log | 2026-12-07T23:59:59Z"),
+            (
+                "retained:ana:see http://x.org:80/a: the log:2026-12-07",
+                "ana | see http://x.org:80/a: the log | 2026-12-07T23:59:59Z",
+            ),
             ("retained:ana:at 10:30: review:2026-12-07T12:30:00Z", "ana | at 10:30: review | 2026-12-07T12:30:00Z"),
             ("retained:ana:review:2026-12-07T12:30:00+01:00", "ana | review | 2026-12-07T11:30:00Z"),
             ("retained:ana:until 2026-12-05:2026-12-07", "ana | until 2026-12-05 | 2026-12-07T23:59:59Z"),

@@ -350,7 +350,7 @@ fn set_refuses_what_is_not_its_to_change() {
     !   hint: from ready it goes to planning or queued; or add --force --reason TEXT
     (exit 3)
     ! yoi: `a` cannot be closed by a move: closing takes evidence and is `yoi close`
-    !   hint: this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT
+    !   hint: `yoi close a --help` says what it takes; or add --force --reason TEXT
     (exit 3)
     ! yoi: `someday` is not a state; the states are planning, ready, queued, inprogress, done and closed
     (exit 2)

@@ -48,7 +48,8 @@ impl Host {
                 StepKind::StaleBreak { prior } => prior,
                 _ => &tip.step.worker,
             };
-            let note = format!("{} STALE-BREAK by {YOI}: {worker} has not been heard of; inprogress -> queued", clock(now));
+            let note =
+                format!("{} STALE-BREAK by {YOI}: {worker} has not been heard of; inprogress -> queued", clock(now));
             if let Some(remark) = self.noted(&path, &note).pop() {
                 tracing::warn!(remark, "a note is missing");
             }

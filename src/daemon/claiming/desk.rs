@@ -43,7 +43,13 @@ impl Desk {
     }
 
     /// A step of a challenger's, after what is there.
-    pub(super) fn first_step(&self, id: &TicketId, kind: StepKind, challenge: &Challenge, before: Option<&Tip>) -> Step {
+    pub(super) fn first_step(
+        &self,
+        id: &TicketId,
+        kind: StepKind,
+        challenge: &Challenge,
+        before: Option<&Tip>,
+    ) -> Step {
         let known = before.map_or(0, |tip| tip.step.generation);
         let generation = if kind == StepKind::Claim { known + 1 } else { known };
         self.marked(Step {

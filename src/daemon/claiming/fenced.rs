@@ -102,7 +102,9 @@ fn end(desk: &Desk, fence: &Tip, outcome: Outcome) -> (Tip, Vec<String>) {
                 return (now.unwrap_or(tip), vec![line.to_owned()]);
             }
             Err(error) => {
-                let line = format!("what was written stands, but the claim could not be ended and goes stale by itself: {error}");
+                let line = format!(
+                    "what was written stands, but the claim could not be ended and goes stale by itself: {error}"
+                );
                 return (tip, vec![line]);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Must not know: git.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::desk::Desk;
 use super::{TRIES, moved_all_the_time};
@@ -53,10 +53,10 @@ enum Warrant {
 }
 
 /// Claims a ticket. Of any number of challengers one wins; the others are refused and told who holds it.
-pub fn claim<L: Lending>(lending: &mut L, request: ClaimRequest) -> Result<Claimed, VerbError> {
+pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
     let asked = request.clone();
     let (desk, warrant) = lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(), warrant)))??;
-    let (tip, broken) = take(&desk, &request, &warrant)?;
+    let (tip, broken) = take(&desk, request, &warrant)?;
     let (asked, won, prior) = (request.clone(), tip.clone(), broken.clone());
     let accepts = matches!(warrant, Warrant::Lock);
     let noted = lending.lend(move |host| host.claim_won(&asked, &won, prior.as_deref(), accepts))?;
@@ -84,8 +84,7 @@ fn take(desk: &Desk, request: &ClaimRequest, warrant: &Warrant) -> Result<(Tip, 
             StepKind::StaleBreak { prior } => Some(prior.clone()),
             _ => None,
         });
-        let steps: Vec<_> =
-            kinds.into_iter().map(|kind| desk.first_step(id, kind, challenge, tip.as_ref())).collect();
+        let steps: Vec<_> = kinds.into_iter().map(|kind| desk.first_step(id, kind, challenge, tip.as_ref())).collect();
         let (expected, on) = (tip.as_ref().map(|tip| tip.revision.clone()), tip.as_ref().map(|tip| tip.base().clone()));
         match desk.claims.swap(id, expected.as_ref(), on.as_ref(), &steps)? {
             Swapped::Moved(tip) => return Ok((tip, broken)),
@@ -135,7 +134,7 @@ impl Host {
     }
 
     /// The ticket as it was read last.
-    pub(super) fn known(&self, id: &TicketId, path: &std::path::Path) -> Result<Ticket, VerbError> {
+    pub(super) fn known(&self, id: &TicketId, path: &Path) -> Result<Ticket, VerbError> {
         let missing = || VerbError::Edit(crate::ports::EditError::Absent(path.to_owned()));
         self.engine.backlog().get(id).cloned().ok_or_else(missing)
     }
@@ -167,7 +166,7 @@ impl Host {
     }
 
     /// Under the accept lock every gate is judged on fresh data, then the acceptance is recorded.
-    fn accept_claimed(&mut self, request: &ClaimRequest, path: &PathBuf) -> Result<(), VerbError> {
+    fn accept_claimed(&mut self, request: &ClaimRequest, path: &Path) -> Result<(), VerbError> {
         let _lock = self.accept_lock()?;
         self.freshen(path)?;
         let ground =
@@ -184,7 +183,8 @@ impl Host {
         let now = self.now();
         let by = &request.challenge.worker;
         let (_proof, ticket) = Acceptance::record(self.ports.tickets.as_ref(), path, by, now, &mut judge)?;
-        let note = format!("{} STATE queued -> inprogress by {}: accepted with the claim of {by}", clock(now), request.by);
+        let note =
+            format!("{} STATE queued -> inprogress by {}: accepted with the claim of {by}", clock(now), request.by);
         let _ = self.noted(path, &note);
         self.written(ticket, request.actor.clone());
         Ok(())

@@ -33,7 +33,7 @@ pub(super) struct World {
     files: Mutex<BTreeMap<PathBuf, Entry>>,
     keys: KeyMap,
     obstacle: Mutex<Option<String>>,
-    now: Mutex<Timestamp>,
+    pub(super) now: Mutex<Timestamp>,
     scans: AtomicUsize,
     probes: AtomicUsize,
     /// Runs that were ended.
@@ -46,6 +46,10 @@ pub(super) struct World {
     pub(super) edited_accepting: Mutex<Vec<bool>>,
     /// Notes fail, as on a full disk.
     pub(super) notes_fail: Mutex<bool>,
+    /// All notes.
+    pub(super) notes: Mutex<Vec<String>>,
+    /// No edit reaches its file.
+    pub(super) forgetful: AtomicBool,
     /// The store's disk is full.
     pub(super) store: Shared,
     /// What the next look finds, and how often what was found was noted to be on record.
@@ -72,6 +76,11 @@ pub(super) struct Bench {
 impl Bench {
     /// A daemon without an Orchestrator that has started on these tickets.
     pub(super) fn new(tickets: impl IntoIterator<Item = Ticket>) -> Self {
+        Self::with(Policy::default(), tickets)
+    }
+
+    /// The same under this policy.
+    pub(super) fn with(policy: Policy, tickets: impl IntoIterator<Item = Ticket>) -> Self {
         let files = tickets.into_iter().map(|t| (t.path.clone(), Entry::Ticket(t))).collect();
         let world = Arc::new(World {
             files: Mutex::new(files),
@@ -85,6 +94,8 @@ impl Bench {
             accept_lock_is_held: AtomicBool::new(false),
             edited_accepting: Mutex::default(),
             notes_fail: Mutex::new(false),
+            notes: Mutex::default(),
+            forgetful: AtomicBool::new(false),
             store: Shared::default(),
             found: Mutex::default(),
             on_record: AtomicUsize::new(0),
@@ -94,14 +105,7 @@ impl Bench {
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
-        let settings = Settings {
-            policy: Policy::default(),
-            reach,
-            command: None,
-            wake: None,
-            obstacles: Vec::new(),
-            listed: Vec::new(),
-        };
+        let settings = Settings { policy, reach, command: None, wake: None, obstacles: Vec::new(), listed: Vec::new() };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
@@ -159,8 +163,19 @@ impl Bench {
     pub(super) fn pass(&mut self, seconds: i64) {
         for _ in 0..seconds {
             *self.world.now.lock().unwrap() += TimeDelta::seconds(1);
+            *self.world.awake.lock().unwrap() += TimeDelta::seconds(1);
             self.host.tell(crate::domain::engine::Event::Ticked);
             self.host.resume_put_off();
+            self.work();
+        }
+    }
+
+    /// Until something shows that another thread does.
+    pub(super) fn until(&mut self, shows: impl Fn(&Bench) -> bool) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !shows(self) {
+            assert!(std::time::Instant::now() < end, "it does not show");
+            std::thread::yield_now();
             self.work();
         }
     }
@@ -196,7 +211,7 @@ impl Tickets for Fake {
         Err(io::Error::other(path.display().to_string()))
     }
 
-    /// Of all changes only the state's is made.
+    /// What claims and acceptances change is made; nothing else.
     fn edit(
         &self,
         path: &Path,
@@ -205,12 +220,10 @@ impl Tickets for Fake {
         let Entry::Ticket(before) = self.read(path) else { return Err(EditError::Absent(path.to_owned())) };
         let changes = decide(&before).map_err(EditError::Refused)?;
         self.0.edited_accepting.lock().unwrap().push(self.0.accepting.load(Ordering::Relaxed) > 0);
-        let state = changes.iter().find_map(|change| match change {
-            Change::Set(key, value) if key == "state" => value.as_str()?.parse().ok(),
-            _ => None,
-        });
         let mut after = before.clone();
-        after.state = state.or(before.state);
+        if !self.0.forgetful.load(Ordering::Relaxed) {
+            changes.iter().for_each(|change| make(&mut after, change));
+        }
         self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
         Ok((before, after))
     }
@@ -232,8 +245,33 @@ impl Tickets for Fake {
         Err(io::Error::other(id.to_string()))
     }
 
-    fn note(&self, _path: &Path, _note: &str) -> io::Result<()> {
-        if *self.0.notes_fail.lock().unwrap() { Err(io::Error::other("the disk is full")) } else { Ok(()) }
+    fn note(&self, _path: &Path, note: &str) -> io::Result<()> {
+        if *self.0.notes_fail.lock().unwrap() {
+            return Err(io::Error::other("the disk is full"));
+        }
+        self.0.notes.lock().unwrap().push(note.to_owned());
+        Ok(())
+    }
+}
+
+fn make(ticket: &mut Ticket, change: &Change) {
+    let text = |value: &serde_yaml::Value| value.as_str().map(str::to_owned);
+    let time = |value: &serde_yaml::Value| Some(value.as_str()?.parse().unwrap());
+    match change {
+        Change::Set(key, value) => match key.as_str() {
+            "state" => ticket.state = text(value).map(|state| state.parse().unwrap()),
+            "queued_by" => ticket.stamps.queued_by = text(value),
+            "queued_at" => ticket.stamps.queued_at = time(value),
+            "accepted_by" => ticket.stamps.accepted_by = text(value),
+            "accepted_at" => ticket.stamps.accepted_at = time(value),
+            "pr" => ticket.pr = text(value),
+            _ => {}
+        },
+        Change::Unset(key) if key == "accepted_by" => ticket.stamps.accepted_by = None,
+        Change::Unset(key) if key == "accepted_at" => ticket.stamps.accepted_at = None,
+        Change::Add(_, label) => ticket.labels.extend(text(label)),
+        Change::Remove(_, label) => ticket.labels.retain(|there| Some(there) != text(label).as_ref()),
+        _ => {}
     }
 }
 

@@ -20,7 +20,6 @@ pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
         return refuse(format!("`{id}` waits for its pull request: {}", quoted(pr)), hint);
     }
     match (ticket.state, mode) {
-        (Some(State::Queued), Mode::Pull) => Ok(()),
         (Some(State::Queued), Mode::Orchestrated) => refuse(
             format!("`{id}` is queued: in orchestrated mode only an accepted ticket is claimed"),
             format!("`yoi accept {id}` is the Orchestrator's, or a person's, to say"),
@@ -29,11 +28,10 @@ pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
             format!("`{id}` is inprogress without a recorded acceptance"),
             format!("`yoi accept {id}` records it, if every gate lets it pass"),
         ),
-        (Some(State::Inprogress), _) if ticket.is_human_gated() => refuse(
-            format!("`{id}` waits for a person"),
-            format!("`yoi why {id}` says for what"),
-        ),
-        (Some(State::Inprogress), _) => Ok(()),
+        (Some(State::Inprogress), _) if ticket.is_human_gated() => {
+            refuse(format!("`{id}` waits for a person"), format!("`yoi why {id}` says for what"))
+        }
+        (Some(State::Queued), Mode::Pull) | (Some(State::Inprogress), _) => Ok(()),
         (Some(state), _) => refuse(
             format!("`{id}` is {state}: nothing is to be worked on"),
             format!("`yoi why {id}` says what comes next"),
@@ -76,8 +74,11 @@ impl Ending {
     /// Refuses an end that is not a release's, or lacks what it needs. For whoever asks, before anything is moved.
     pub fn check(&self) -> Result<(), Refusal> {
         let other = |verb: &str| {
-            Err(Refusal::new(format!("a claim ends as {} by `yoi {verb}`, which asks for what belongs to it", self.outcome))
-                .hint(format!("yoi {verb} --help")))
+            Err(Refusal::new(format!(
+                "a claim ends as {} by `yoi {verb}`, which asks for what belongs to it",
+                self.outcome
+            ))
+            .hint(format!("yoi {verb} --help")))
         };
         match (self.outcome, &self.pr) {
             (Outcome::Blocked, _) => other("block"),
@@ -128,7 +129,8 @@ pub fn back(ticket: &Ticket, from: State, mode: Mode, by: &str, now: Timestamp) 
 /// An address that a person can open, and that breaks no line.
 pub fn web_address(url: &str) -> Result<(), Refusal> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let fits = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(|c: char| c.is_whitespace() || c.is_control()));
+    let fits =
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(|c: char| c.is_whitespace() || c.is_control()));
     if fits {
         return Ok(());
     }

@@ -74,7 +74,8 @@ impl Engine {
 
     fn claim_read(&mut self, news: ClaimNews, now: Timestamp) {
         let id = news.ticket.clone();
-        let (held_before, ended_before) = (self.facts.claims.get(&id).cloned(), self.facts.ended_claims.get(&id).cloned());
+        let (held_before, ended_before) =
+            (self.facts.claims.get(&id).cloned(), self.facts.ended_claims.get(&id).cloned());
         let other = self.claim_book.generations.get(&id) != Some(&news.generation);
         let stands = news.stands.clone();
         self.know_claim(news);
@@ -137,7 +138,8 @@ impl Engine {
             self.claim_book.asked_back.clear();
             return;
         }
-        let lost: Vec<TicketId> = self.backlog.inprogress().iter().filter(|id| self.is_lost(id, now)).cloned().collect();
+        let lost: Vec<TicketId> =
+            self.backlog.inprogress().iter().filter(|id| self.is_lost(id, now)).cloned().collect();
         self.claim_book.asked_back.retain(|id, _| lost.contains(id));
         for id in lost {
             let asked = self.claim_book.asked_back.get(&id);
@@ -150,7 +152,9 @@ impl Engine {
 
     /// Its claim is stale, or has ended without a result since the ticket was accepted; and no process of its goes on.
     fn is_lost(&self, id: &TicketId, now: Timestamp) -> bool {
-        let Some(ticket) = self.backlog.get(id).filter(|ticket| ticket.state == Some(State::Inprogress)) else { return false };
+        let Some(ticket) = self.backlog.get(id).filter(|ticket| ticket.state == Some(State::Inprogress)) else {
+            return false;
+        };
         if self.facts.pods_on(id).next().is_some() {
             return false;
         }

@@ -17,7 +17,8 @@ const PR: Wanted = ("--pr URL", "the pull request; without one: --no-pr WHY");
 const NO_PR: Wanted = ("--no-pr", "why there is no pull request");
 const MERGE_STATE: Wanted = ("--merge-state", "what became of the pull request: merged, auto-merge, open or closed");
 const TESTS: Wanted = ("--tests", "which tests ran, and what they showed");
-const ARTIFACT: Wanted = ("--artifact", "what there is now: a path, an address or a few words; without one: --no-artifact WHY");
+const ARTIFACT: Wanted =
+    ("--artifact", "what there is now: a path, an address or a few words; without one: --no-artifact WHY");
 const NO_ARTIFACT: Wanted = ("--no-artifact", "why nothing is left that somebody could open or use");
 const RESIDUAL: Wanted = ("--residual", "what is left to do, or known not to work; may be `none`");
 const WORKSPACE: Wanted = ("--workspace", "removed, or retained:OWNER:REASON:EXPIRY");
@@ -351,9 +352,9 @@ fn unmerged(state: Option<MergeState>, checks: &Checks) -> Option<String> {
 /// A worktree that is there, or is not, otherwise than is said.
 fn otherwise(workspace: &Workspace, found: &Standing) -> Option<String> {
     match (workspace, found) {
-        (Workspace::Removed, Standing::There(path)) => {
-            Some(format!("--workspace removed: the worktree {path} is there still (`yoi worktree remove` takes it away)"))
-        }
+        (Workspace::Removed, Standing::There(path)) => Some(format!(
+            "--workspace removed: the worktree {path} is there still (`yoi worktree remove` takes it away)"
+        )),
         (Workspace::Retained { .. }, Standing::Gone) => {
             Some("--workspace retained: there is no worktree of this ticket; say removed".to_owned())
         }

@@ -62,7 +62,10 @@ fn each_missing_thing_is_named_and_all_of_them_at_once() {
         (Asked { artifact: None, no_artifact: Some("a refactoring"), ..whole() }, ""),
         (Asked { artifact: None, no_artifact: Some(" "), ..whole() }, "--no-artifact is blank"),
         (Asked { no_artifact: Some("x"), ..whole() }, "--artifact and --no-artifact exclude each other"),
-        (Asked { artifact: Some("all tests pass"), ..whole() }, "and no artifact: an artifact is what somebody can open"),
+        (
+            Asked { artifact: Some("all tests pass"), ..whole() },
+            "and no artifact: an artifact is what somebody can open",
+        ),
         (Asked { artifact: Some("https://"), ..whole() }, "--artifact \"https://\": write the whole address"),
         (Asked { residual: None, ..whole() }, "--residual is missing: what is left to do"),
         (Asked { residual: Some(""), ..whole() }, "--residual is blank"),
@@ -101,7 +104,11 @@ fn an_address_is_whole_and_of_the_web() {
         ("https://example.org/\u{202e}x", false),
         ("javascript:alert(1)", false),
     ] {
-        check(&Asked { pr: Some(url), ..whole() }, &Checks::default(), if fits { "" } else { "write the whole address" });
+        check(
+            &Asked { pr: Some(url), ..whole() },
+            &Checks::default(),
+            if fits { "" } else { "write the whole address" },
+        );
     }
 }
 
@@ -204,7 +211,11 @@ fn done_comes_first_then_closed() {
     });
     let rest = [Change::Remove("labels".into(), "claimed".into()), text("updated_at", "2026-11-30T09:00:00Z")];
     let done = Closing::done(&claimed, &writer(true), at(0)).unwrap();
-    assert_eq!(done, [&[text("state", "done")], &rest[..]].concat(), "the acceptance stays: it belongs to what was done");
+    assert_eq!(
+        done,
+        [&[text("state", "done")], &rest[..]].concat(),
+        "the acceptance stays: it belongs to what was done"
+    );
     let closed = Closing::closed(&with(claimed, |t| t.labels.clear()), &writer(true), at(0));
     assert_eq!(closed, [text("state", "closed"), text("updated_at", "2026-11-30T09:00:00Z")]);
 }
@@ -232,16 +243,15 @@ fn the_notes_have_every_field() {
         no_pr: Some("a spike"),
         artifact: None,
         no_artifact: Some("only \"knowledge\"\nis left"),
-        residual: Some("# the cache\r\nis cold \\"),
+        residual: Some("the # cache\r\nis cold \\"),
         workspace: Some(Ok(retained())),
         ..whole()
     };
-    let notes = [whole(), without].map(|asked| {
-        Closing::of(&"a".into(), &asked, &Checks::default(), at(0)).unwrap().note(&writer(true), at(0))
-    });
+    let notes = [whole(), without]
+        .map(|asked| Closing::of(&"a".into(), &asked, &Checks::default(), at(0)).unwrap().note(&writer(true), at(0)));
     insta::assert_snapshot!(notes.join("\n"), @r#"
     2026-11-30T09:00:00Z CLOSED by lane-3: pr "https://example.org/acme/web/pull/7" (merged); tests "cargo test: 120 passed"; artifact "docs/login.md"; residual "none"; workspace removed
-    2026-11-30T09:00:00Z CLOSED by lane-3: pr none, because "a spike"; tests "cargo test: 120 passed"; artifact none, because "only \"knowledge\" is left"; residual "# the cache is cold \\"; workspace retained by "ana" for "review: of the log" until 2026-11-30T10:00:00Z
+    2026-11-30T09:00:00Z CLOSED by lane-3: pr none, because "a spike"; tests "cargo test: 120 passed"; artifact none, because "only \"knowledge\" is left"; residual "the # cache is cold \\"; workspace retained by "ana" for "review: of the log" until 2026-11-30T10:00:00Z
     "#);
     let note = |state| Closing::done_note(&ticket("a", state), &writer(true), at(0));
     assert_eq!(note(State::Inprogress).unwrap(), "2026-11-30T09:00:00Z STATE inprogress -> done by lane-3");

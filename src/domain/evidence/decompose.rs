@@ -166,12 +166,7 @@ impl Decomposition {
     }
 
     /// What it changes in the parent's file as it is now, once the children are there.
-    pub fn changes(
-        ticket: &Ticket,
-        ids: &[TicketId],
-        writer: &Writer,
-        now: Timestamp,
-    ) -> Result<Vec<Change>, Refusal> {
+    pub fn changes(ticket: &Ticket, ids: &[TicketId], writer: &Writer, now: Timestamp) -> Result<Vec<Change>, Refusal> {
         Self::allowed(ticket)?;
         let mut changes = Vec::new();
         if ticket.state != Some(State::Planning) {

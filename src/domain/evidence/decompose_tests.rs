@@ -135,7 +135,8 @@ fn the_parent_goes_back_to_planning_and_stands_for_its_children() {
 #[test]
 fn the_note_links_each_child_from_where_the_thread_lies() {
     let made = of(some(2)).unwrap();
-    let children = [("A [b]".to_owned(), "tickets/a b(1).md".into()), ("C".to_owned(), "tickets/deep/表/item.md".into())];
+    let children =
+        [("A [b]".to_owned(), "tickets/a b(1).md".into()), ("C".to_owned(), "tickets/deep/表/item.md".into())];
     let paths = ["tickets/big.md", "tickets/deep/big.md", "tickets/deep/big/item.md"];
     let notes = paths.map(|path| {
         let parent = with(accepted("big"), |t| t.path = path.into());

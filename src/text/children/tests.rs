@@ -42,7 +42,8 @@ fn a_list_or_a_mapping_with_every_key() {
     why None
     "#);
     let indented: String = list.lines().map(|line| format!("  {line}\n")).collect();
-    let lines = |text: &str| check(text).lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
+    let lines =
+        |text: &str| check(text).lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(lines(&format!("why: it is two\nchildren:\n{indented}")), ["Some(4)", "Some(7)", "why"]);
     let json = "{\"why\": \"w\", \"children\": [{\"title\": \"A\", \"acceptance\": [\"x\"], \"validation\": \"v\"}]}";
     assert_eq!(check(json), "Some(1) \"A\" [\"x\"] \"v\" [] [] [] None \"\"\nwhy Some(\"w\")");

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use chrono::TimeDelta;
 
 use super::super::{
-    Actor, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, SavedSession, Start, TurnOutcome,
+    Actor, ClaimNews, Effect, Engine, Event, Kick, KickId, LastSeen, Orchestrator, Reach, Record, SavedSession, Start,
+    TurnOutcome,
 };
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
@@ -32,6 +33,10 @@ pub(super) struct Host {
     pub(super) engine: Engine,
     pub(super) now: Timestamp,
     pub(super) files: BTreeMap<PathBuf, Entry>,
+    /// What all claims show, for whoever reads them.
+    pub(super) claims: Vec<ClaimNews>,
+    /// Tickets that were to be brought back to the queue.
+    pub(super) brought_back: Vec<TicketId>,
     pub(super) policy: Policy,
     pub(super) dirty: Dirty,
     /// What stands for the Orchestrator's command.
@@ -89,6 +94,8 @@ impl Host {
             engine: Engine::new(at(0)),
             now: at(0),
             files: files.collect(),
+            claims: Vec::new(),
+            brought_back: Vec::new(),
             policy,
             dirty: Dirty::Clean,
             whom: None,
@@ -147,7 +154,7 @@ impl Host {
             ended_turns: Vec::new(),
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
-            claims: Vec::new(),
+            claims: self.claims.clone(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };
@@ -189,6 +196,11 @@ impl Host {
                     let entries = self.files.clone().into_iter().collect();
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
+                Effect::ReadClaims => {
+                    let news = self.claims.clone();
+                    self.inbox.push_back(Event::ClaimsRead { news, full: true });
+                }
+                Effect::BringBack(id) => self.brought_back.push(id),
                 Effect::Compare => self.compare(),
                 Effect::DoubtWatcher => self.doubts += 1,
                 Effect::StampQueued { path, by, since, always, .. } => self.stamp(&path, by, since, always),
