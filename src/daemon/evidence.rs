@@ -14,6 +14,7 @@ pub use looking::look_at_work;
 use super::claiming::{Holder, fenced, stands};
 use super::verbs::unchanged;
 use super::{Host, Lending, VerbError};
+use crate::adapters::fault;
 use crate::domain::claim::{Outcome, Stands};
 use crate::domain::engine::{Actor, Event};
 use crate::domain::evidence::block::{Block, Fate};
@@ -162,6 +163,7 @@ impl Host {
         let note = Closing::done_note(&before, writer, now);
         let mut remarks: Vec<_> = note.iter().flat_map(|note| self.noted(&path, note)).collect();
         self.written(done, actor.clone());
+        fault::point("close", "done");
         let (_, after) = self.ports.tickets.edit(&path, &mut |fresh| Ok(Closing::closed(fresh, writer, now)))?;
         let note = closing.note(writer, now);
         remarks.extend(self.noted(&path, &note));
@@ -189,6 +191,7 @@ impl Host {
         let now = self.now();
         let (before, after) =
             self.ports.tickets.edit(&path, &mut |fresh| Decomposition::changes(fresh, &ids, writer, now))?;
+        fault::point("decompose", "parent");
         let links: Vec<_> = children.iter().map(|(child, _)| (child.title.clone(), child.path.clone())).collect();
         let note = decomposition.note(&before, &links, writer, now);
         let remarks = self.noted(&path, &note);
@@ -214,7 +217,10 @@ impl Host {
                     Placed::New(id) => {
                         let text = self.child_text(parent, decomposition, child, &ids);
                         match self.create(id, &text, actor.clone()) {
-                            Ok(ticket) => made.push((ticket, false)),
+                            Ok(ticket) => {
+                                made.push((ticket, false));
+                                fault::point("decompose", "child");
+                            }
                             // A file that is no ticket, or one that nobody has told of yet.
                             Err(VerbError::Unchanged { kind: io::ErrorKind::AlreadyExists, .. }) => {
                                 taken.insert(id.clone());
