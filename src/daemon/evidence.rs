@@ -7,7 +7,7 @@ mod looking;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 pub use looking::look_at_work;
 
@@ -22,7 +22,7 @@ use crate::domain::evidence::close::Closing;
 use crate::domain::evidence::decompose::{Child, Decomposition};
 use crate::domain::evidence::{Placed, Writer, held_by, is_handed_over, place};
 use crate::domain::ticket::{State, Ticket, TicketId};
-use crate::ports::Entry;
+use crate::ports::{EditError, Entry};
 use crate::text::child;
 use crate::text::draft::Draft;
 
@@ -129,23 +129,23 @@ impl Host {
         let writer = Writer { by: by.to_owned(), holds, label };
         let path = self.writable(id)?;
         match ending {
-            Ending::Block(block) => self.write_block(path, (block, fate), &writer, actor),
-            Ending::Decompose(decomposition) => self.write_decomposition(path, decomposition, &writer, actor),
-            Ending::Close(closing) => self.write_closing(path, closing, &writer, actor),
+            Ending::Block(block) => self.write_block(&path, (block, fate), &writer, actor),
+            Ending::Decompose(decomposition) => self.write_decomposition(&path, decomposition, &writer, actor),
+            Ending::Close(closing) => self.write_closing(&path, closing, &writer, actor),
         }
     }
 
     fn write_block(
         &mut self,
-        path: PathBuf,
+        path: &Path,
         (block, fate): (&Block, &Fate),
         writer: &Writer,
         actor: &Actor,
     ) -> Result<Ended, VerbError> {
         let now = self.now();
-        let (before, after) = self.ports.tickets.edit(&path, &mut |fresh| block.changes(fresh, writer, now))?;
+        let (before, after) = self.ports.tickets.edit(path, &mut |fresh| block.changes(fresh, writer, now))?;
         let note = block.note(&before, writer, fate, now);
-        let remarks = self.noted(&path, &note);
+        let remarks = self.noted(path, &note);
         self.written(after.clone(), actor.clone());
         Ok(Ended { before, after, note, holds: writer.holds, children: Vec::new(), remarks })
     }
@@ -153,20 +153,20 @@ impl Host {
     /// Two edits, each with its note: who is interrupted in between finds it done, and closes it with the same evidence.
     fn write_closing(
         &mut self,
-        path: PathBuf,
+        path: &Path,
         closing: &Closing,
         writer: &Writer,
         actor: &Actor,
     ) -> Result<Ended, VerbError> {
         let now = self.now();
-        let (before, done) = self.ports.tickets.edit(&path, &mut |fresh| Closing::done(fresh, writer, now))?;
+        let (before, done) = self.ports.tickets.edit(path, &mut |fresh| Closing::done(fresh, writer, now))?;
         let note = Closing::done_note(&before, writer, now);
-        let mut remarks: Vec<_> = note.iter().flat_map(|note| self.noted(&path, note)).collect();
+        let mut remarks: Vec<_> = note.iter().flat_map(|note| self.noted(path, note)).collect();
         self.written(done, actor.clone());
         fault::point("close", "done");
-        let (_, after) = self.ports.tickets.edit(&path, &mut |fresh| Ok(Closing::closed(fresh, writer, now)))?;
+        let (_, after) = self.ports.tickets.edit(path, &mut |fresh| Ok(Closing::closed(fresh, writer, now)))?;
         let note = closing.note(writer, now);
-        remarks.extend(self.noted(&path, &note));
+        remarks.extend(self.noted(path, &note));
         self.written(after.clone(), actor.clone());
         Ok(Ended { before, after, note, holds: writer.holds, children: Vec::new(), remarks })
     }
@@ -175,26 +175,25 @@ impl Host {
     /// there already is found.
     fn write_decomposition(
         &mut self,
-        path: PathBuf,
+        path: &Path,
         decomposition: &Decomposition,
         writer: &Writer,
         actor: &Actor,
     ) -> Result<Ended, VerbError> {
-        self.look_at(&path);
-        let parent = match self.ports.tickets.read(&path) {
-            Entry::Ticket(ticket) => ticket,
-            _ => return Err(crate::ports::EditError::Absent(path).into()),
+        self.look_at(path);
+        let Entry::Ticket(parent) = self.ports.tickets.read(path) else {
+            return Err(EditError::Absent(path.to_owned()).into());
         };
         Decomposition::allowed(&parent)?;
         let children = self.make_children(&parent, decomposition, actor)?;
         let ids: Vec<_> = children.iter().map(|(child, _)| child.id.clone()).collect();
         let now = self.now();
         let (before, after) =
-            self.ports.tickets.edit(&path, &mut |fresh| Decomposition::changes(fresh, &ids, writer, now))?;
+            self.ports.tickets.edit(path, &mut |fresh| Decomposition::changes(fresh, &ids, writer, now))?;
         fault::point("decompose", "parent");
         let links: Vec<_> = children.iter().map(|(child, _)| (child.title.clone(), child.path.clone())).collect();
         let note = decomposition.note(&before, &links, writer, now);
-        let remarks = self.noted(&path, &note);
+        let remarks = self.noted(path, &note);
         self.written(after.clone(), actor.clone());
         Ok(Ended { before, after, note, holds: writer.holds, children, remarks })
     }

@@ -6,6 +6,7 @@ mod artifact;
 pub mod block;
 pub mod close;
 pub mod decompose;
+mod looks;
 mod placing;
 
 pub use artifact::is_result;

@@ -2,6 +2,8 @@
 //!
 //! Must not know: files; what becomes of the children.
 
+use std::fmt::Write as _;
+
 use serde_yaml::{Mapping, Value};
 
 use super::document::{bare, source_text, split_commas};
@@ -226,7 +228,7 @@ children:
     let mut titles: Vec<_> = titles.iter().map(String::as_str).collect();
     titles.resize(titles.len().max(2), "");
     for title in titles {
-        text.push_str(&format!("  - title: {}\n    acceptance:\n      - \"\"\n    validation: \"\"\n", quoted(title)));
+        let _ = write!(text, "  - title: {}\n    acceptance:\n      - \"\"\n    validation: \"\"\n", quoted(title));
     }
     text.push_str(
         "#   labels: [ui]\n#   depends_on: []\n#   touches: [src/login]\n#   body: |\n#     More about it.\n",

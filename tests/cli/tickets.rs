@@ -3,26 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use super::timeless;
 use crate::support::stage::Stage;
 
 const ACCEPTED: &str = "accepted_by: orchestrator\naccepted_at: \"2026-11-30T08:00:00Z\"";
-
-/// Takes times of day and the drawn letters of ids out of a text.
-fn timeless(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("20").filter(|_| rest.len() >= 20) {
-        let candidate = rest.get(at..at + 20).unwrap_or_default();
-        let is_time = candidate.len() == 20 && candidate.as_bytes()[10] == b'T' && candidate.ends_with('Z');
-        let kept = if is_time { at } else { at + 2 };
-        out.push_str(&rest[..kept]);
-        if is_time {
-            out.push_str("[TIME]");
-        }
-        rest = &rest[if is_time { at + 20 } else { kept }..];
-    }
-    out + rest
-}
 
 #[test]
 fn a_new_ticket_has_a_readable_id_and_says_what_was_asked() {

@@ -65,7 +65,7 @@ impl Scene {
         end_work(&mut self.bench.host, request)
     }
 
-    fn edit(&mut self, ticket: &str, change: Change) {
+    fn edit(&mut self, ticket: &str, change: &Change) {
         let path = format!("tickets/{ticket}.md");
         self.folder.edit(Path::new(&path), &mut |_| Ok(vec![change.clone()])).unwrap();
         self.look();
@@ -156,7 +156,7 @@ fn one_whole_story() {
     Body.
     "#);
     // Its blocker is gone.
-    scene.edit("a", Change::Remove("labels".into(), "blocked".into()));
+    scene.edit("a", &Change::Remove("labels".into(), "blocked".into()));
     scene.bench.pass(10);
     scene.claim("a", "v");
     scene.bench.pass(10);
@@ -259,9 +259,9 @@ fn what_was_begun_is_found_and_nothing_is_made_twice() {
 fn who_was_replaced_meanwhile_is_refused_and_nothing_is_written() {
     for ending in [blocked(), decomposed(), closed()] {
         let mut scene = Scene::new(Mode::Orchestrated, &[("a", &format!("{QUEUED}\nstate2: x"))]);
-        scene.edit("a", Change::text("state", "inprogress"));
-        scene.edit("a", Change::text("accepted_by", "orchestrator"));
-        scene.edit("a", Change::text("accepted_at", "2026-11-30T09:00:00Z"));
+        scene.edit("a", &Change::text("state", "inprogress"));
+        scene.edit("a", &Change::text("accepted_by", "orchestrator"));
+        scene.edit("a", &Change::text("accepted_at", "2026-11-30T09:00:00Z"));
         scene.claim("a", "w");
         // Its machine slept; somebody else has taken it up.
         scene.bench.pass(STALE);
@@ -282,7 +282,8 @@ fn a_person_ends_only_what_nobody_holds() {
         let mut scene = Scene::new(Mode::Pull, &[("a", QUEUED)]);
         scene.claim("a", "w");
         let refused = said(scene.end("a", None, ending.clone()));
-        let expected = format!("refused: `a` is held by w (coder) until 2026-11-30T10:32:00Z: to {verb} it is that worker's");
+        let expected =
+            format!("refused: `a` is held by w (coder) until 2026-11-30T10:32:00Z: to {verb} it is that worker's");
         assert_eq!(refused, expected);
         let mut free = Scene::new(Mode::Pull, &[("a", QUEUED)]);
         assert!(said(free.end("a", None, ending.clone())).starts_with("done"), "{verb}");
@@ -295,9 +296,9 @@ fn a_person_ends_only_what_nobody_holds() {
 #[test]
 fn a_claim_that_has_gone_stale_is_in_nobodys_way() {
     let mut scene = Scene::new(Mode::Orchestrated, &[("a", QUEUED)]);
-    scene.edit("a", Change::text("state", "inprogress"));
-    scene.edit("a", Change::text("accepted_by", "orchestrator"));
-    scene.edit("a", Change::text("accepted_at", "2026-11-30T09:00:00Z"));
+    scene.edit("a", &Change::text("state", "inprogress"));
+    scene.edit("a", &Change::text("accepted_by", "orchestrator"));
+    scene.edit("a", &Change::text("accepted_at", "2026-11-30T09:00:00Z"));
     scene.claim("a", "w");
     scene.bench.pass(STALE);
     assert_eq!(said(scene.end("a", None, blocked())), "done \"queued\" []");
@@ -309,8 +310,13 @@ fn who_has_opened_a_pull_request_closes_the_ticket_when_it_is_merged() {
     let mut scene = Scene::new(Mode::Pull, &[("a", QUEUED)]);
     scene.claim("a", "w");
     let pr = Some("https://example.org/7".to_owned());
-    let ending =
-        claim::Ending { outcome: Outcome::PrOpened, pr, by: "bob".into(), mode: Mode::Pull, label: Some("claimed".into()) };
+    let ending = claim::Ending {
+        outcome: Outcome::PrOpened,
+        pr,
+        by: "bob".into(),
+        mode: Mode::Pull,
+        label: Some("claimed".into()),
+    };
     let holder = Holder { id: id("a"), worker: "w".into(), generation: None };
     release(&mut scene.bench.host, &holder, (ending, None), bob()).unwrap();
     assert!(said(scene.end("a", Some("v"), closed())).contains("is held by nobody"), "not everybody");
@@ -325,7 +331,7 @@ fn who_was_interrupted_between_the_edits_closes_it_again() {
     for (state, notes) in [("done", 0), ("closed", 0), ("inprogress", 1)] {
         let mut scene = Scene::new(Mode::Pull, &[("a", QUEUED)]);
         scene.claim("a", "w");
-        scene.edit("a", Change::text("state", state));
+        scene.edit("a", &Change::text("state", state));
         assert_eq!(said(scene.end("a", Some("w"), closed())), "done \"closed\" []", "{state}");
         let thread = scene.text("a.thread");
         assert_eq!((thread.matches("-> done").count(), thread.matches("CLOSED").count()), (notes, 1), "{thread}");

@@ -7,6 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::artifact::is_result;
+pub use super::looks::{Checks, Standing, Unsaved};
+use super::looks::{otherwise, unmerged};
 use super::{Lacking, Wanted, Writer, and_also, is_web_address, name_of, quoted, without_state};
 use crate::domain::classify::clock;
 use crate::domain::edit::Change;
@@ -96,52 +98,6 @@ pub struct Asked<'a> {
     pub residual: Option<&'a str>,
     /// As read, or what is wrong with it, a line each.
     pub workspace: Option<Result<Workspace, Vec<String>>>,
-}
-
-/// What was looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
-    /// The ticket's branch, where there is one.
-    pub branch: Option<String>,
-    /// Whether all of it is in the target branch; None where nobody can say.
-    pub merged: Option<bool>,
-    /// The ticket's worktree.
-    pub worktree: Standing,
-    /// What is in it, where it is there.
-    pub unsaved: Unsaved,
-}
-
-/// What is in a worktree that no commit has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unsaved {
-    /// Tracked files that are changed.
-    pub changed: usize,
-    /// Files, or whole folders, that git does not know.
-    pub untracked: usize,
-    /// Why nobody can say, if so.
-    pub unreadable: Option<String>,
-}
-
-impl fmt::Display for Unsaved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unsaved { unreadable: Some(why), .. } => write!(f, "it cannot be looked at, and counts as dirty: {why}"),
-            Unsaved { changed: 0, untracked: 0, .. } => f.write_str("clean"),
-            Unsaved { changed, untracked, .. } => write!(f, "dirty: {changed} changed, {untracked} untracked"),
-        }
-    }
-}
-
-/// Whether something is there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
-    /// Nobody can say.
-    #[default]
-    Unknown,
-    /// It is not.
-    Gone,
-    /// It is, at this place.
-    There(String),
 }
 
 /// A reference, or why there is none.
@@ -321,7 +277,7 @@ fn workspace(lacking: &mut Lacking, asked: &Asked<'_>, now: Timestamp) -> Option
             None
         }
         Some(Err(lines)) => {
-            lines.iter().for_each(|line| lacking.add(line));
+            lacking.0.extend(lines.iter().cloned());
             None
         }
         Some(Ok(workspace)) => {
@@ -332,33 +288,6 @@ fn workspace(lacking: &mut Lacking, asked: &Asked<'_>, now: Timestamp) -> Option
             }
             Some(workspace.clone())
         }
-    }
-}
-
-/// A branch that is not where it is said to be.
-fn unmerged(state: Option<MergeState>, checks: &Checks) -> Option<String> {
-    let branch = checks.branch.as_deref().filter(|_| checks.merged == Some(false))?;
-    let squashed = format!("if it was squashed or rebased, look once more and remove it: git branch -D {branch}");
-    match state {
-        Some(MergeState::Merged) => Some(format!("the branch {branch} is not merged, as git has it here; {squashed}")),
-        None => Some(format!(
-            "the branch {branch} has commits that are not merged: --merge-state open or closed says what becomes of them; \
-             {squashed}"
-        )),
-        Some(_) => None,
-    }
-}
-
-/// A worktree that is there, or is not, otherwise than is said.
-fn otherwise(workspace: &Workspace, found: &Standing) -> Option<String> {
-    match (workspace, found) {
-        (Workspace::Removed, Standing::There(path)) => Some(format!(
-            "--workspace removed: the worktree {path} is there still (`yoi worktree remove` takes it away)"
-        )),
-        (Workspace::Retained { .. }, Standing::Gone) => {
-            Some("--workspace retained: there is no worktree of this ticket; say removed".to_owned())
-        }
-        _ => None,
     }
 }
 

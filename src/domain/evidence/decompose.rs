@@ -121,7 +121,7 @@ impl Decomposition {
             }
             _ => {}
         }
-        faults(&children).into_iter().for_each(|line| lacking.add(line));
+        lacking.0.extend(faults(&children));
         let why = lacking.said(WHY, why);
         let keep_priority = keep_priority.map(|why| lacking.optional(KEEP, why));
         lacking.refuse(

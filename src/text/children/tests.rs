@@ -41,7 +41,7 @@ fn a_list_or_a_mapping_with_every_key() {
     Some(5) "Two: more" ["when it is seen"] "make test\nmake run\n" ["ui", "web"] ["404 on login"] ["src/a"] Some("acme/web") "Text.\n"
     why None
     "#);
-    let indented: String = list.lines().map(|line| format!("  {line}\n")).collect();
+    let indented = format!("  {}\n", list.trim_end().replace('\n', "\n  "));
     let lines =
         |text: &str| check(text).lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(lines(&format!("why: it is two\nchildren:\n{indented}")), ["Some(4)", "Some(7)", "why"]);
