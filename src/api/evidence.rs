@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::request::{BlockRequest, ChildRequest, CloseRequest, DecomposeRequest, EndRequest};
 use super::view::{ChildView, EndView, VERSION, value};
 use crate::daemon::{self, Ended, Ending, Holder, Lending};
+use crate::domain::engine::Actor;
 use crate::domain::evidence::block::{self, Block};
 use crate::domain::evidence::close::{self, Closing};
 use crate::domain::evidence::decompose::{Child, Decomposition};
@@ -86,6 +87,11 @@ fn end_work<L: Lending>(request: &EndRequest, ending: Ending, lending: &mut L) -
     };
     let caller = caller.clone();
     let (by, actor) = lending.lend(move |host| (recorded_name(host, &caller), actor(host, &caller)))?;
+    // A worker is named in the history as in the thread.
+    let actor = match (actor, worker) {
+        (Actor::Somebody(_), Some(worker)) => Actor::Somebody(worker.clone()),
+        (other, _) => other,
+    };
     let outcome = ending.outcome();
     let ended = daemon::end_work(lending, daemon::EndRequest { id, holder, by, actor, ending })?;
     let Ended { before, after, note, holds, children, remarks } = ended;

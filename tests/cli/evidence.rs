@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::support::Answer;
-use crate::support::stage::{Stage, ticket_path};
+use crate::support::stage::{Stage, ticket_path, ticket_text};
 use crate::support::terminal::Terminal;
+use crate::support::{Answer, Bench};
 
 use super::timeless;
 
@@ -468,6 +468,26 @@ fn on_a_terminal_the_template_opens_in_the_editor_and_what_was_written_is_kept()
     say("s/- \"\"/- it works/; s/validation: \"\"/validation: make test/", "a-two");
     assert_eq!(left(), 1);
     assert!(stage.text("a").contains("children: [a-one, a-two]"));
+}
+
+#[test]
+fn without_git_nobody_holds_anything_and_nothing_can_be_looked_at() {
+    let bench = Bench::new();
+    bench.write("work/.yoi/config.toml", "");
+    for (id, state) in [("a", "inprogress"), ("b", "inprogress"), ("c", "planning")] {
+        bench.write(&ticket_path(id), &ticket_text(id, state, ""));
+    }
+    bench.write("work/c.yaml", CHILDREN);
+    for line in [
+        "block a --blocker x --evidence x --unblock x --then reassign",
+        "close b --no-pr x --tests y --no-artifact z --residual none --workspace retained:ana:log:7d",
+        "decompose c --from c.yaml",
+    ] {
+        let answer = bench.yoi("work", line);
+        assert_eq!(answer.code, 0, "{answer}");
+        let refused = bench.yoi("work", &format!("{line} --worker w"));
+        assert!(refused.code == 1 && refused.stderr.contains("claims are kept in git"), "{refused}");
+    }
 }
 
 /// An agent needs no more than the help.
