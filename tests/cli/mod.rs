@@ -1,6 +1,7 @@
 //! The program from outside, one file per command or subject.
 
 mod config;
+mod decompose;
 mod doctor;
 mod evidence;
 mod hostile;
