@@ -197,6 +197,10 @@ fn a_result_is_no_artifact() {
         "C:\\out\\login.exe",
         "docker image acme/web",
         "runbook in the wiki",
+        "instructions for a clean build",
+        "an error page with tests",
+        "new unit tests for the form",
+        "the job board",
     ] {
         assert!(!is_result(artifact), "{artifact}");
     }
