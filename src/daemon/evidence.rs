@@ -128,11 +128,13 @@ impl Host {
         let label = self.engine.policy().claims.label.clone();
         let writer = Writer { by: by.to_owned(), holds, label };
         let path = self.writable(id)?;
-        match ending {
+        let mut ended = match ending {
             Ending::Block(block) => self.write_block(&path, (block, fate), &writer, actor),
             Ending::Decompose(decomposition) => self.write_decomposition(&path, decomposition, &writer, actor),
             Ending::Close(closing) => self.write_closing(&path, closing, &writer, actor),
-        }
+        }?;
+        ended.remarks.extend(self.history.trouble().map(|why| format!("history could not be kept: {why}")));
+        Ok(ended)
     }
 
     fn write_block(
