@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
+use super::evidence;
 use super::failure::Failure;
 use super::handle::handle;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
@@ -33,6 +34,9 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
         Request::Heartbeat(request) => heartbeat(&request, lending),
         Request::Release(request) => release(request, lending),
         request if request.is_about_worktrees() => worktrees::carry_out(request, lending),
+        Request::Block(request) => evidence::block(&request, lending),
+        Request::Decompose(request) => evidence::decompose(request, lending),
+        Request::Close(request) => evidence::close(&request, lending),
         other => lending.lend(move |host| handle(other, host))?,
     }
 }
@@ -72,7 +76,7 @@ fn made_up(role: &str, nonce: &str) -> String {
 }
 
 /// What stands in a commit's subject and in notes: one word.
-fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
     if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
         let message = format!("the name of a {what} is one word of at most {LONGEST_NAME} bytes");

@@ -6,6 +6,7 @@ mod caller;
 mod claiming;
 pub mod connections;
 mod delivery;
+mod evidence;
 pub mod failure;
 pub mod handle;
 pub mod hook;

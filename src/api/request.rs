@@ -1,8 +1,12 @@
 //! What a face may ask for. One vocabulary for CLI, HTTP, panel and MCP.
 
+mod evidence;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use evidence::{BlockRequest, ChildRequest, CloseRequest, DecomposeRequest, EndRequest};
 
 /// Who asks, as far as the asking process knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +101,12 @@ pub enum Request {
     Heartbeat(HolderRequest),
     /// Give a claim up.
     Release(ReleaseRequest),
+    /// End the work on a ticket: it cannot go on.
+    Block(BlockRequest),
+    /// End it: the ticket becomes several.
+    Decompose(DecomposeRequest),
+    /// End it: it is done with, on evidence.
+    Close(CloseRequest),
     /// Set frontmatter keys.
     Set {
         /// Exact id.
@@ -210,7 +220,17 @@ impl Request {
 
     /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
     pub fn moves_a_claim(&self) -> bool {
-        matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_))
+        matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_)) || self.end().is_some()
+    }
+
+    /// Of which ticket it ends the work.
+    fn end(&self) -> Option<&EndRequest> {
+        match self {
+            Request::Block(BlockRequest { end, .. })
+            | Request::Decompose(DecomposeRequest { end, .. })
+            | Request::Close(CloseRequest { end, .. }) => Some(end),
+            _ => None,
+        }
     }
 
     /// Whether git has to look into, make or remove worktrees for it: not on the host's own thread either.
@@ -232,7 +252,7 @@ impl Request {
             Request::Claim(claim) => Some(&claim.id),
             Request::Heartbeat(holder) | Request::Release(ReleaseRequest { holder, .. }) => Some(&holder.id),
             Request::Hook(hook) => hook.ticket.as_deref(),
-            _ => None,
+            _ => self.end().map(|end| end.id.as_str()),
         }
     }
 }

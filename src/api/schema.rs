@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView,
-    PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView, WorktreeRemovedView,
+    BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView,
+    NewView, PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView, WorktreeRemovedView,
     WorktreesView,
 };
 
@@ -37,6 +37,7 @@ pub fn document() -> Value {
     add(&["worktree list"], of::<WorktreesView>(&mut generator));
     add(&["worktree remove"], of::<WorktreeRemovedView>(&mut generator));
     add(&["worktree restore"], of::<RestoredView>(&mut generator));
+    add(&["block", "decompose", "close"], of::<EndView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
     add(

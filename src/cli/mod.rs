@@ -3,13 +3,17 @@
 //! Must not know: any rule of its own.
 
 mod agent_hook;
+mod block;
 mod caller;
 mod claim;
+mod close;
 mod config;
 mod context;
+mod decompose;
 mod demo;
 mod doctor;
 mod edit;
+mod ending;
 mod events;
 mod hook;
 mod init;
@@ -80,6 +84,9 @@ enum Command {
     Heartbeat(claim::HeartbeatArguments),
     Release(claim::ReleaseArguments),
     Worktree(worktree::Arguments),
+    Block(block::Arguments),
+    Decompose(decompose::Arguments),
+    Close(close::Arguments),
     Kick(kick::Arguments),
     Pause(pause::PauseArguments),
     Resume(pause::ResumeArguments),
@@ -164,6 +171,9 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Claim(arguments) => claim::claim(&context, arguments),
         Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
         Command::Release(arguments) => claim::release(&context, arguments),
+        Command::Block(arguments) => block::run(&context, arguments),
+        Command::Decompose(arguments) => decompose::run(&context, arguments),
+        Command::Close(arguments) => close::run(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
         Command::Worktree(arguments) => worktree::run(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),

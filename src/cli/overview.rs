@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
     ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
-    ("A worker's", &["claim", "heartbeat", "release", "worktree"]),
+    ("A worker's", &["claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -24,11 +24,8 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 18] = [
+const LATER: [&str; 15] = [
     "next",
-    "block",
-    "decompose",
-    "close",
     "start",
     "offer",
     "panel",
@@ -51,7 +48,6 @@ pub fn hint(error: &clap::Error) -> Option<String> {
     let name = LATER.into_iter().find(|name| *name == asked)?;
     let instead = match name {
         "inbox" => "what needs a look is in `yoi status`, all of it in `yoi events`",
-        "close" => "`yoi move ID closed --force --reason TEXT` closes a ticket",
         "agents" | "agent" => "`yoi pod list` shows who is at work",
         "panel" => "`yoi status` and `yoi events --follow` show what happens",
         _ => "README.md says what is not here yet",

@@ -5,7 +5,6 @@
 mod contradictions;
 mod document;
 mod keys;
-mod nearest;
 pub mod reference;
 mod resolve;
 mod right;
@@ -22,11 +21,10 @@ use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
 
-pub use self::nearest::nearest;
-
 use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
+pub use crate::text::nearest::nearest;
 
 /// Where the configuration lies, relative to the workspace.
 pub const FILE: &str = ".yoi/config.toml";

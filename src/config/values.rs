@@ -258,5 +258,5 @@ fn takes(path: &str) -> String {
 }
 
 fn did_you_mean<const N: usize>(written: &str, words: [&str; N]) -> String {
-    nearest::nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+    nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }

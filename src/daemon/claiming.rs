@@ -6,9 +6,11 @@ mod back;
 mod desk;
 mod fenced;
 mod taking;
+mod unheld;
 
-pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
+pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
 pub use taking::{ClaimRequest, Claimed, claim};
+pub use unheld::stands;
 
 use chrono::{DateTime, TimeDelta};
 

@@ -4,6 +4,7 @@
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
 mod claiming;
+mod evidence;
 mod history;
 mod kept;
 mod launch;
@@ -29,6 +30,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use claiming::{ClaimRequest, Claimed, Fence, Holder, Released, claim, fenced, heartbeat, release};
+pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
 pub use lending::{Lending, Visitor};
 pub use operation::{Reread, Settings};

@@ -2,6 +2,7 @@
 
 mod bench;
 mod claims;
+mod evidence;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

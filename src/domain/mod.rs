@@ -13,6 +13,7 @@ mod digest;
 pub mod doors;
 pub mod edit;
 pub mod engine;
+pub mod evidence;
 pub mod explain;
 pub mod facts;
 mod filed;

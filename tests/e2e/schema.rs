@@ -81,6 +81,9 @@ fn every_answer_is_as_the_schema_says() {
     stage.ticket("b", "inprogress", ACCEPTED);
     stage.ticket("c", "queued", "depends_on: [nowhere]");
     stage.ticket("d", "queued", "");
+    stage.ticket("e", "planning", "");
+    let child = |title: &str| format!("- {{title: {title}, acceptance: [x], validation: y}}\n");
+    stage.bench.write("work/children.yaml", &(child("one") + &child("two")));
     stage.bench.write("work/tickets/broken.md", "---\ntitle: [x\n---\n");
     without_a_daemon(&mut checks, &stage);
 
@@ -152,6 +155,9 @@ fn with_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("set", "a note=z"),
         ("new", "Another --state queued"),
         ("move", "c ready"),
+        ("block", "a --blocker x --evidence y --unblock z --then retry"),
+        ("close", "b --no-pr x --tests y --no-artifact z --residual none --workspace removed"),
+        ("decompose", "e --from children.yaml --why two"),
         ("status", ""),
         ("events", ""),
     ] {
