@@ -9,6 +9,7 @@
 pub mod agent_hook;
 pub mod child;
 pub mod children;
+pub mod claim_record;
 pub mod crosscheck;
 pub mod document;
 pub mod draft;
