@@ -26,4 +26,5 @@ mod schema;
 mod turns;
 mod waiting;
 mod watching;
+mod worker_story;
 mod writing;
