@@ -8,7 +8,7 @@ mod fenced;
 mod taking;
 mod unheld;
 
-pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
+pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;
 

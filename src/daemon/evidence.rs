@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub use looking::look_at_work;
 
-use super::claiming::{Holder, fenced, stands};
+use super::claiming::{Holder, fenced_after, stands};
 use super::verbs::unchanged;
 use super::{Host, Lending, VerbError};
 use crate::adapters::fault;
@@ -97,24 +97,29 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     let EndRequest { id, holder, by, actor, ending } = request;
     let outcome = ending.outcome();
     let name = holder.as_ref().map_or(by, |holder| holder.worker.clone());
-    let fate = match &ending {
-        Ending::Block(_) => Fate::of(look_at_work(lending, &id)?, &name),
-        _ => Fate::None,
-    };
     // Asking may take its time, and the fence asks too.
     let is_close = matches!(ending, Ending::Close(_));
     let (tip, stands) = if holder.is_none() || is_close { stands(lending, &id)? } else { (None, Stands::Free) };
     let fences = |holder: &Holder| !(is_close && is_handed_over(tip.as_ref(), &holder.worker, holder.generation));
     if let Some(holder) = holder.filter(fences) {
-        let write = move |host: &mut Host, _: &_| host.write_end(&id, (&name, true), (&ending, &fate), &actor);
-        let (mut ended, remarks) = fenced(lending, &holder, Some(outcome), write)?;
+        let (of, blocks, owner) = (id.clone(), matches!(ending, Ending::Block(_)), name.clone());
+        let look = move |lending: &mut L| if blocks { fate(lending, &of, &owner) } else { Ok(Fate::None) };
+        let write =
+            move |host: &mut Host, _: &_, fate: Fate| host.write_end(&id, (&name, true), (&ending, &fate), &actor);
+        let (mut ended, remarks) = fenced_after(lending, &holder, Some(outcome), look, write)?;
         ended.remarks.extend(remarks);
         return Ok(ended);
     }
     if let Stands::Held(claim) = stands {
         return Err(held_by(&id, ending.verb(), &claim).into());
     }
+    let fate = if matches!(ending, Ending::Block(_)) { fate(lending, &id, &name)? } else { Fate::None };
     lending.lend(move |host| host.write_end(&id, (&name, false), (&ending, &fate), &actor))?
+}
+
+/// What becomes of a blocked ticket's worktree.
+fn fate<L: Lending>(lending: &mut L, id: &TicketId, owner: &str) -> Result<Fate, VerbError> {
+    Ok(Fate::of(look_at_work(lending, id)?, owner))
 }
 
 impl Host {
@@ -128,11 +133,13 @@ impl Host {
         let label = self.engine.policy().claims.label.clone();
         let writer = Writer { by: by.to_owned(), holds, label };
         let path = self.writable(id)?;
-        match ending {
+        let mut ended = match ending {
             Ending::Block(block) => self.write_block(&path, (block, fate), &writer, actor),
             Ending::Decompose(decomposition) => self.write_decomposition(&path, decomposition, &writer, actor),
             Ending::Close(closing) => self.write_closing(&path, closing, &writer, actor),
-        }
+        }?;
+        ended.remarks.extend(self.history.trouble().map(|why| format!("history could not be kept: {why}")));
+        Ok(ended)
     }
 
     fn write_block(
