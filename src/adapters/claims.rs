@@ -4,7 +4,7 @@
 //! Must not know: who may take which step (`domain::claim` decides), how a step is written down (`text::claim_record`).
 
 #[cfg(test)]
-pub mod contract;
+pub(crate) mod contract;
 mod library;
 mod program;
 mod push;
@@ -14,12 +14,13 @@ pub mod remote;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use library::Library;
 use program::Program;
-use refs::{CLAIMS, Refs, Set};
+use refs::{CLAIMS, Known, Refs, Set};
 
 use crate::domain::claim::{Revision, Step, StepKind, Tip};
 use crate::domain::ticket::TicketId;
@@ -40,6 +41,7 @@ pub struct GitClaims {
     patience: Duration,
     /// Whether libgit2 is left out.
     program_only: bool,
+    known: Arc<Mutex<Known>>,
 }
 
 impl GitClaims {
@@ -47,16 +49,20 @@ impl GitClaims {
     /// Nothing is opened before something is asked.
     pub fn new(root: &Path, common_dir: Option<&Path>) -> Self {
         let common_dir = common_dir.map(Path::to_owned);
-        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false }
+        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false, known: Arc::default() }
+    }
+
+    fn all_below(&self, prefix: &str) -> Result<AllClaims, ClaimsError> {
+        // One that comes at the same time waits, and has less to read then.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        refs::all(&*self.refs()?, prefix, &mut known)
     }
 
     /// The repository, opened afresh: it may have become one of another kind since the last time.
     fn refs(&self) -> Result<Box<dyn Refs>, ClaimsError> {
         let Some(common_dir) = &self.common_dir else {
-            let root = self.root.display();
-            let message =
-                format!("{root} is in no git repository, and claims are git refs: `git init` makes one there");
-            return Err(ClaimsError::NoGit(message));
+            let message = "claims are kept in git, and this workspace is in no git repository (`git init` makes one)";
+            return Err(ClaimsError::NoGit(message.into()));
         };
         if self.program_only {
             return Ok(Box::new(Program::new(&self.root, common_dir, "it was not asked")));
@@ -70,7 +76,7 @@ impl GitClaims {
 
 impl Claims for GitClaims {
     fn all(&self) -> Result<AllClaims, ClaimsError> {
-        refs::all(&*self.refs()?, CLAIMS)
+        self.all_below(CLAIMS)
     }
 
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {

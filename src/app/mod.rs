@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::adapters::claims_without_git::WithoutGit;
+use crate::adapters::claims::GitClaims;
+use crate::adapters::claims::remote::RemoteClaims;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
@@ -188,7 +189,11 @@ impl App {
     }
 
     fn claims(&self) -> Arc<dyn Claims> {
-        Arc::new(WithoutGit)
+        let (root, git) = (&self.workspace.root, self.workspace.git_common_dir.as_deref());
+        match &self.config.claims_remote {
+            Some(remote) => Arc::new(RemoteClaims::new(root, git, remote)),
+            None => Arc::new(GitClaims::new(root, git)),
+        }
     }
 
     fn runs(&self) -> Result<RunFolder, Failure> {

@@ -34,6 +34,8 @@ pub(super) enum Takes {
     Name,
     /// A label, or an empty text.
     Label,
+    /// The name of a git remote, or an empty text.
+    Remote,
     /// A table from names to states.
     States,
     /// A list of the program and its arguments.
@@ -66,6 +68,7 @@ impl fmt::Display for Takes {
             Takes::Folder => f.write_str("a folder inside the workspace"),
             Takes::Name => f.write_str("the name of a frontmatter key"),
             Takes::Label => f.write_str("a label, or an empty text"),
+            Takes::Remote => f.write_str("the name of a git remote, or an empty text"),
             Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
             Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
             Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
@@ -231,6 +234,14 @@ pub(super) const KEYS: &[Key] = &[
         takes: Takes::Duration { off: false },
         default: "\"90m\"",
         about: "How long a claim holds after its last sign of life (`yoi heartbeat`). Two minutes later others may take it.",
+    },
+    Key {
+        section: "claims",
+        name: "remote",
+        takes: Takes::Remote,
+        default: "\"\"",
+        about: "The git remote, like `\"origin\"`, that says who has a claim, where several machines or clones work on the \
+                same tickets; the git program asks it. Empty: this repository does, for itself and its worktrees.",
     },
     Key {
         section: "claims",

@@ -60,6 +60,8 @@ pub struct Config {
     pub verify_every: Option<TimeDelta>,
     /// How long a claim holds, and what shows it.
     pub claims: ClaimPolicy,
+    /// The git remote that says who has a claim; None: this repository does.
+    pub claims_remote: Option<String>,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }

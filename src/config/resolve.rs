@@ -11,6 +11,7 @@ use toml::de::DeTable;
 use super::keys::KEYS;
 use super::values::{Count, Values};
 use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
+use crate::domain::git_name::is_remote_name;
 use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
@@ -66,6 +67,7 @@ fn read(values: &mut Values<'_>) -> Config {
         writes: writes(values),
         verify_every: verify_every(values),
         claims: claims(values),
+        claims_remote: claims_remote(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -153,6 +155,14 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     ClaimPolicy { ttl, label }
 }
 
+fn claims_remote(values: &mut Values<'_>) -> Option<String> {
+    let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
+    if !is_remote_name(&name) {
+        values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
+    }
+    Some(name)
+}
+
 fn writes(values: &mut Values<'_>) -> WritePolicy {
     let default = WritePolicy::default();
     WritePolicy { polite_max: values.duration("writes.polite_max").unwrap_or(default.polite_max) }
@@ -197,6 +207,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.

@@ -41,6 +41,7 @@ fn example(takes: Takes) -> Option<String> {
         Takes::Folder => quoted("tickets"),
         Takes::Name => quoted("status"),
         Takes::Label => quoted("claimed"),
+        Takes::Remote => quoted("origin"),
         Takes::States => "{ \"todo\" = \"queued\" }".into(),
         Takes::ExitCodes => "75".into(),
         Takes::Texts => "[\"usage limit reached\"]".into(),

@@ -84,6 +84,13 @@ fn other_ways_to_write_it() {
 }
 
 #[test]
+fn the_remote_of_claims() {
+    let remote = |name: &str| parse(&format!("[claims]\nremote = '{name}'\n")).unwrap().claims_remote;
+    assert_eq!((remote(""), remote("origin")), (None, Some("origin".into())));
+    insta::assert_snapshot!(check("[claims]\nremote = '--upload-pack=x'\n"), @r"2:10 `claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
+}
+
+#[test]
 fn names_for_states_are_complete_and_keep_their_order() {
     let names = |text: &str| parse(text).unwrap().states;
     assert_eq!(names("").len(), 6);

@@ -19,6 +19,7 @@ pub mod facts;
 mod filed;
 pub mod finding;
 pub mod gates;
+pub mod git_name;
 pub mod glance;
 pub mod harmless;
 pub mod indices;

@@ -28,19 +28,16 @@ const PREFIX: &str = "Yoi-";
 
 /// The message of the commit that is this step. An error is a sentence: the step has a value that no message can hold.
 pub fn write(step: &Step) -> Result<String, String> {
-    check(step)?;
+    check_written(step)?;
     let at = shown(step.at);
     let (mark, sentence) = (mark(&step.kind), sentence(step));
-    let mut text = format!("{mark} worker={} ", word(&step.worker));
-    match &step.kind {
-        StepKind::Claim => {
-            let _ = write!(text, "ts={at} ttl-minutes={}", minutes(step.ttl));
-        }
-        StepKind::Heartbeat => text += &format!("ts={at}"),
-        StepKind::StaleBreak { prior } => text += &format!("prior={} ts={at}", word(prior)),
-        StepKind::Release { outcome } => text += &format!("outcome={outcome} ts={at}"),
-    }
-    let _ = write!(text, "\n\n{sentence}\n\n");
+    let rest = match &step.kind {
+        StepKind::Claim => format!("ts={at} ttl-minutes={}", minutes(step.ttl)),
+        StepKind::Heartbeat => format!("ts={at}"),
+        StepKind::StaleBreak { prior } => format!("prior={} ts={at}", word(prior)),
+        StepKind::Release { outcome } => format!("outcome={outcome} ts={at}"),
+    };
+    let mut text = format!("{mark} worker={} {rest}\n\n{sentence}\n\n", word(&step.worker));
     for (key, value) in trailers(step) {
         let _ = writeln!(text, "{PREFIX}{key}: {}", written(&value));
     }
@@ -85,7 +82,19 @@ pub fn read(message: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// Refuses what nobody could count with, or what would not come back as it was.
+/// Refuses what would not come back as it was.
+fn check_written(step: &Step) -> Result<(), String> {
+    check(step)?;
+    if !matches!(timestamp::read(&shown(step.at)), Reading::Exact(at) if at == step.at) {
+        return Err(format!("its time {} is out of all bounds", step.at));
+    }
+    match trailers(step).into_iter().find(|(_, value)| value.len() > MOST_BYTES) {
+        Some((key, value)) => Err(format!("its {key} has {} bytes; at most {MOST_BYTES} are kept", value.len())),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what nobody could count with.
 fn check(step: &Step) -> Result<(), String> {
     let in_range = |what: &str, seconds: i64| {
         let range = 0..=LONGEST;
@@ -93,17 +102,7 @@ fn check(step: &Step) -> Result<(), String> {
     };
     in_range("TTL", step.ttl.0)?;
     in_range("awake time", step.awake.map_or(0, |awake| awake.0))?;
-    if step.at.timestamp_subsec_nanos() != 0 {
-        return Err("its time has fractions of a second".into());
-    }
-    if !matches!(timestamp::read(&shown(step.at)), Reading::Exact(at) if at == step.at) {
-        return Err(format!("its time {} is out of all bounds", step.at));
-    }
-    let too_long = trailers(step).into_iter().find(|(_, value)| value.len() > MOST_BYTES);
-    match too_long {
-        Some((key, value)) => Err(format!("its {key} has {} bytes; at most {MOST_BYTES} are kept", value.len())),
-        None => Ok(()),
-    }
+    if step.at.timestamp_subsec_nanos() == 0 { Ok(()) } else { Err("its time has fractions of a second".into()) }
 }
 
 /// All that a step says, in the order in which it is written.

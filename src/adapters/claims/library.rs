@@ -94,7 +94,7 @@ impl Library {
         let files = WalkDir::new(self.common_dir.join(prefix)).into_iter().flatten();
         let files = files.filter(|file| !file.file_type().is_dir());
         let name = |file: DirEntry| Some(file.path().strip_prefix(&self.common_dir).ok()?.to_str()?.to_owned());
-        files.filter_map(name).filter(|name| !name.ends_with(".lock"))
+        files.filter_map(name).filter(|name| name.rsplit('.').next() != Some("lock"))
     }
 
     fn try_set(&self, name: &str, expected: Option<Oid>, new: Oid) -> Result<(), git2::Error> {
@@ -104,7 +104,7 @@ impl Library {
 }
 
 impl Refs for Library {
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError> {
+    fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError> {
         let glob = format!("{prefix}*");
         let failed = |error| failed(&glob, &error);
         let mut found = Vec::new();
@@ -113,7 +113,9 @@ impl Refs for Library {
             let reference = reference.map_err(failed)?;
             let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
             met.insert(name.clone());
-            found.push((name, self.target(&reference)));
+            let is_known = reference.target().is_some_and(|oid| known(&name, &oid.to_string()));
+            let target = if is_known { Target::Known } else { self.target(&reference) };
+            found.push((name, target));
         }
         // A file that is no ref was left out without a word.
         for name in self.loose(prefix) {

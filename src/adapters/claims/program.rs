@@ -98,7 +98,7 @@ impl Program {
     /// What these objects are.
     fn targets(&self, refs: BTreeMap<String, String>) -> Result<Vec<(String, Target)>, ClaimsError> {
         let wanted: Vec<&String> = refs.values().filter(|oid| !oid.contains(' ')).collect();
-        let input: String = wanted.iter().map(|oid| format!("{oid}\n")).collect();
+        let input: String = wanted.iter().flat_map(|oid| [oid.as_str(), "\n"]).collect();
         let out =
             if wanted.is_empty() { Vec::new() } else { self.run(&["cat-file", "--batch"], input.as_bytes())?.out };
         let mut rest = out.as_slice();
@@ -148,9 +148,11 @@ fn next_object(rest: &mut &[u8], oid: String) -> Option<Target> {
 }
 
 impl Refs for Program {
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError> {
+    fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError> {
         let (found, broken) = self.refs(prefix.trim_end_matches('/'))?;
-        let mut all = self.targets(found)?;
+        let (known, unknown): (BTreeMap<_, _>, _) = found.into_iter().partition(|(name, oid)| known(name, oid));
+        let mut all = self.targets(unknown)?;
+        all.extend(known.into_keys().map(|name| (name, Target::Known)));
         all.extend(broken.into_iter().map(|name| (name, Target::Broken)));
         all.retain(|(name, _)| name.starts_with(prefix));
         Ok(all)
@@ -159,7 +161,7 @@ impl Refs for Program {
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError> {
         let (mut found, broken) = self.refs(name)?;
         found.retain(|other, _| other == name);
-        let broken = || broken.iter().any(|other| other == name).then(|| Target::Broken);
+        let broken = || broken.iter().any(|other| other == name).then_some(Target::Broken);
         Ok(self.targets(found)?.pop().map(|(_, target)| target).or_else(broken))
     }
 

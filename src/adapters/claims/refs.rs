@@ -2,6 +2,7 @@
 //!
 //! Must not know: what moves the refs.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::domain::claim::{Revision, Step, Tip, name};
@@ -24,12 +25,14 @@ pub(super) enum Target {
     Odd(String),
     /// Nothing: what keeps the ref is damaged.
     Broken,
+    /// A commit whose step was read before, and which was not read again.
+    Known,
 }
 
 /// A repository's refs and objects.
 pub(super) trait Refs {
-    /// All refs whose names begin so, in no order.
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Target)>, ClaimsError>;
+    /// All refs whose names begin so, in no order. What `known` says of a name and an object id need not be read.
+    fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError>;
 
     /// One ref.
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError>;
@@ -62,16 +65,25 @@ pub(super) fn of(prefix: &str, id: &TicketId) -> String {
     format!("{prefix}{}", name::of(id))
 }
 
+/// The newest steps as they were last read, by their refs: a commit never changes, and most chains do not move between two
+/// looks at all of them.
+pub(super) type Known = BTreeMap<String, Tip>;
+
 /// All chains below this prefix.
-pub(super) fn all(refs: &dyn Refs, prefix: &str) -> Result<AllClaims, ClaimsError> {
-    let mut all = AllClaims::default();
-    for (name, target) in refs.list(prefix)? {
-        match tip(prefix, &name, target) {
-            Ok(tip) => all.tips.push(tip),
-            Err(why) => all.unreadable.push(Unreadable { name, why }),
+pub(super) fn all(refs: &dyn Refs, prefix: &str, known: &mut Known) -> Result<AllClaims, ClaimsError> {
+    let is_known = |name: &str, oid: &str| known.get(name).is_some_and(|tip| tip.revision.0 == oid);
+    let listed = refs.list(prefix, &is_known)?;
+    let mut read = Known::new();
+    let mut unreadable = Vec::new();
+    for (name, target) in listed {
+        let kept = if matches!(target, Target::Known) { known.remove(&name) } else { None };
+        match kept.map_or_else(|| tip(prefix, &name, target), Ok) {
+            Ok(tip) => drop(read.insert(name, tip)),
+            Err(why) => unreadable.push(Unreadable { name, why }),
         }
     }
-    Ok(all)
+    *known = read;
+    Ok(AllClaims { tips: known.values().cloned().collect(), unreadable })
 }
 
 /// The newest step of a ticket.
@@ -122,7 +134,7 @@ pub(super) fn tip(prefix: &str, name: &str, target: Target) -> Result<Tip, Strin
     let (revision, text) = match target {
         Target::Commit(revision, text) => (revision, text),
         Target::Odd(why) => return Err(why),
-        Target::Broken => return Err("what keeps the ref is damaged".into()),
+        Target::Broken | Target::Known => return Err("what keeps the ref is damaged".into()),
     };
     let tip = parsed(revision, text)?;
     match name.strip_prefix(prefix) {

@@ -166,8 +166,8 @@ impl RemoteClaims {
             let begun = name.strip_prefix(&reading).and_then(|name| name.parse::<Ulid>().ok());
             begun.is_some_and(|begun| begun.datetime().elapsed().is_ok_and(|age| age > LEFT))
         };
-        let left = self.here.refs()?.list(&reading)?.into_iter().filter(|(name, _)| is_left(name));
-        let deletions: String = left.map(|(name, _)| format!("delete {name}\n")).collect();
+        let left = self.here.refs()?.list(&reading, &|_, _| true)?.into_iter().filter(|(name, _)| is_left(name));
+        let deletions: String = left.flat_map(|(name, _)| ["delete ".into(), name, "\n".into()]).collect();
         if !deletions.is_empty() {
             self.update(&deletions);
         }
@@ -208,7 +208,7 @@ impl RemoteClaims {
 impl Claims for RemoteClaims {
     fn all(&self) -> Result<AllClaims, ClaimsError> {
         settings::check_name(&self.remote)?;
-        refs::all(&*self.here.refs()?, &self.seen())
+        self.here.all_below(&self.seen())
     }
 
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {

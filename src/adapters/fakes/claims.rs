@@ -206,7 +206,10 @@ mod tests {
             Step { nonce: once.nonce, ..contract::step("t", StepKind::Heartbeat, "a", 1) },
         ];
         for step in table {
-            assert!(matches!(claims.swap(&id("t"), on, on, &[step.clone()]), Err(ClaimsError::Failed(_))), "{step:?}");
+            assert!(
+                matches!(claims.swap(&id("t"), on, on, std::slice::from_ref(&step)), Err(ClaimsError::Failed(_))),
+                "{step:?}"
+            );
         }
         assert_eq!(claims.steps(&id("t")).len(), 1);
     }

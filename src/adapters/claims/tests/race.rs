@@ -71,7 +71,7 @@ pub(super) fn as_racer<C: Claims>(claims: impl Fn(&Path) -> C) -> bool {
 fn exactly_one_wins_each(name: &str, kind: &str, program_only: bool, rounds: usize) {
     let claims = |folder: &Path| GitClaims {
         program_only,
-        patience: Duration::from_secs(60),
+        patience: Duration::from_mins(1),
         ..GitClaims::new(folder, Some(&folder.join(".git")))
     };
     if as_racer(claims) {

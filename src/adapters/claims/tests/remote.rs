@@ -92,14 +92,12 @@ fn the_contract_holds_whatever_kinds_of_repositories_meet() {
          git -C 0 remote add origin ../server.git",
         "rm -rf 0 server.git; git init -q --object-format=sha256 0; git init -q --bare --object-format=sha256 server.git
          git -C 0 remote add origin ../server.git",
-        "git -C 0 config fetch.prune true; git -C 0 config push.default nothing; git -C 0 config remote.origin.mirror true
+        "git -C server.git config receive.fsckObjects true; git -C 0 config fetch.fsckObjects true
+         git -C 0 config fetch.prune true; git -C 0 config push.default nothing; git -C 0 config remote.origin.mirror true
          git -C 0 config push.gpgSign true; git -C 0 config push.followTags true; git -C 0 config fetch.pruneTags true
          mkdir -p 0/.git/hooks; printf '#!/bin/sh\\nexit 1\\n' > 0/.git/hooks/pre-push; chmod +x 0/.git/hooks/pre-push",
         "git -C 0 commit -q --allow-empty -m one; git -C 0 push -q origin HEAD; rm -rf 0
          git clone -q --depth=1 --filter=blob:none file://$PWD/server.git 0",
-        "git -C server.git config receive.fsckObjects true; git -C 0 config fetch.fsckObjects true
-         git -C server.git config receive.denyNonFastForwards true || true
-         git -C server.git config receive.denyNonFastForwards false",
     ];
     for setting in settings {
         let clones = Clones::new(1);
@@ -115,7 +113,7 @@ fn clones_see_what_the_others_did() {
     let tip = moved(clones.claim(&one));
     assert_eq!(two.all().unwrap(), AllClaims::default(), "without asking it is not known");
     two.refresh().unwrap();
-    assert_eq!(two.all().unwrap().tips, [tip.clone()]);
+    assert_eq!(two.all().unwrap().tips, std::slice::from_ref(&tip));
     assert_eq!(two.read(&id("t")).unwrap().as_ref(), Some(&tip));
     assert_eq!(lost(clones.claim(&two)).as_ref(), Some(&tip));
 
@@ -256,7 +254,7 @@ fn after_a_lost_answer_the_remote_is_asked_again() {
     clones.hook("reference-transaction", "test $1 != committed || kill -9 $PPID");
     let tip = moved(clones.claim(&claims));
     assert_eq!(clones.at_server(), tip.revision.0);
-    assert_eq!(claims.all().unwrap().tips, [tip.clone()]);
+    assert_eq!(claims.all().unwrap().tips, std::slice::from_ref(&tip));
 
     // Somebody else was first, and the answer to that is lost too.
     assert_eq!(lost(clones.claim(&claims)).as_ref(), Some(&tip));
