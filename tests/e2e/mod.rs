@@ -26,5 +26,6 @@ mod schema;
 mod turns;
 mod waiting;
 mod watching;
+mod worker_story;
 mod worktrees;
 mod writing;

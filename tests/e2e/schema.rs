@@ -124,6 +124,9 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("resume", ""),
         ("move", "b done"),
         ("accept", "d"),
+        ("claim", "d --worker w"),
+        ("heartbeat", "d --worker w"),
+        ("release", "d --worker w --outcome abandoned"),
         ("move", "d done"),
         ("move", "b inprogress --force --reason again"),
     ] {

@@ -226,7 +226,9 @@ impl Tickets for Fake {
         self.0.edited_accepting.lock().unwrap().push(self.0.accepting.load(Ordering::Relaxed) > 0);
         let mut after = before.clone();
         if !self.0.forgetful.load(Ordering::Relaxed) {
-            changes.iter().for_each(|change| make(&mut after, change));
+            for change in &changes {
+                make(&mut after, change);
+            }
         }
         self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
         Ok((before, after))
