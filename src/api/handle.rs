@@ -49,7 +49,9 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         // Moved by `claiming::carry_out`, which does not hold the host meanwhile.
-        Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_) => carry_out(request, host),
+        Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_) | Request::Next(_) | Request::Offer { .. } => {
+            carry_out(request, host)
+        }
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

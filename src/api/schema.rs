@@ -11,7 +11,7 @@ use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
     BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView,
-    PodsView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    NextView, PodsView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.
@@ -30,8 +30,9 @@ pub fn document() -> Value {
     add(&["show"], of::<ShowView>(&mut generator));
     add(&["why"], of::<WhyView>(&mut generator));
     add(&["new"], of::<NewView>(&mut generator));
-    add(&["move", "accept", "release"], of::<MoveView>(&mut generator));
+    add(&["move", "accept", "offer", "release"], of::<MoveView>(&mut generator));
     add(&["claim"], of::<ClaimView>(&mut generator));
+    add(&["next"], of::<NextView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));

@@ -1,6 +1,7 @@
 //! What a face gets to see: types on the wire, pinned by `docs/schema.json`. Ticket fields are `snake_case`.
 
 mod claim;
+mod next;
 mod operation;
 mod orchestrator;
 mod ticket;
@@ -8,7 +9,8 @@ mod ticket;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use claim::{BeatView, ClaimView};
+pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView};
+pub use next::{HeldBackView, NextView, ReasonView};
 pub use operation::{DoctorView, DownView, EventView, FindingView, StatusView, TICKET_FOLDER, TimerView, UpView};
 pub use orchestrator::{DoneView, HeldView, HookView, ItemView, KickView, PodView, PodsView, WorkSetView};
 pub use ticket::{

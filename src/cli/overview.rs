@@ -13,8 +13,11 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up, see it work, check", &["init", "demo", "doctor"]),
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
-    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
-    ("A worker's", &["claim", "heartbeat", "release"]),
+    (
+        "The Orchestrator's",
+        &["work-set", "plan", "wait", "await", "accept", "offer", "kick", "pause", "resume", "orchestrator"],
+    ),
+    ("A worker's", &["next", "claim", "heartbeat", "release"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -24,13 +27,11 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 19] = [
-    "next",
+const LATER: [&str; 17] = [
     "block",
     "decompose",
     "close",
     "start",
-    "offer",
     "panel",
     "scan",
     "inbox",

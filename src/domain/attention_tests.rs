@@ -17,6 +17,7 @@ struct Board {
     seen: BTreeSet<TicketId>,
     shown_gated: BTreeSet<TicketId>,
     doubted: BTreeSet<TicketId>,
+    reverted: BTreeSet<TicketId>,
     explicit: bool,
 }
 
@@ -29,6 +30,7 @@ fn board(tickets: Vec<Ticket>, change: impl FnOnce(&mut Board)) -> Attention {
         seen: BTreeSet::new(),
         shown_gated: BTreeSet::new(),
         doubted: BTreeSet::new(),
+        reverted: BTreeSet::new(),
         explicit: false,
     };
     change(&mut board);
@@ -39,6 +41,7 @@ fn board(tickets: Vec<Ticket>, change: impl FnOnce(&mut Board)) -> Attention {
         seen: &board.seen,
         shown_gated: &board.shown_gated,
         doubted: &board.doubted,
+        reverted: &board.reverted,
         explicit: board.explicit,
         now: at(0),
     };
