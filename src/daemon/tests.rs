@@ -2,6 +2,7 @@
 
 mod bench;
 mod claims;
+mod seeking;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

@@ -87,7 +87,7 @@ pub fn attention(view: View<'_>) -> Attention {
         match classify(ticket, view.work_set, view.ground.facts, view.now) {
             Some(classified) if classified.class == Class::ActiveInprogress => found.active.push(ticket.id.clone()),
             Some(classified) if human(ticket).is_empty() && view.reverted(ticket).is_none() => {
-                items.push((ticket, route(ticket, &classified, view)))
+                items.push((ticket, route(ticket, &classified, view)));
             }
             _ => {}
         }

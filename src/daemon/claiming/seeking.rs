@@ -116,7 +116,7 @@ impl Host {
         offers(Market { ground, work_set: engine.work_set(), now: self.now() }, seeker)
     }
 
-    fn to_be_offered(&mut self, id: &TicketId) -> Result<(), VerbError> {
+    fn refuse_no_offer(&mut self, id: &TicketId) -> Result<(), VerbError> {
         let path = self.writable(id)?;
         self.look_at(&path);
         let ticket = self.known(id, &path)?;
@@ -161,7 +161,7 @@ impl Host {
 /// back to it.
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
     let asked = id.clone();
-    let desk = lending.lend(move |host| host.to_be_offered(&asked).map(|()| host.desk()))??;
+    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk()))??;
     let tip = desk.claims.read(id)?;
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());

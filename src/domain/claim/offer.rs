@@ -185,20 +185,17 @@ fn reasons(ticket: &Ticket, market: Market<'_>, seeker: &Seeker) -> Vec<(Hindran
 /// Gates hold what is queued: what was accepted has passed them, but for a person's.
 fn of_acceptance(ticket: &Ticket, market: Market<'_>, found: &mut Vec<(Hindrance, String)>) {
     let mode = market.ground.policy.mode;
-    let gates = match ticket.state {
-        Some(State::Queued) => {
-            if mode == Mode::Orchestrated {
-                found.push((Hindrance::NotAccepted, "queued: the Orchestrator has not accepted it".into()));
-            }
-            holds(ticket, market.ground)
+    let gates = if ticket.state == Some(State::Queued) {
+        if mode == Mode::Orchestrated {
+            found.push((Hindrance::NotAccepted, "queued: the Orchestrator has not accepted it".into()));
         }
-        _ => {
-            if !ticket.acceptance_recorded() {
-                let words = "inprogress without a recorded acceptance: `yoi accept` records it".into();
-                found.push((Hindrance::NotAccepted, words));
-            }
-            human(ticket)
+        holds(ticket, market.ground)
+    } else {
+        if !ticket.acceptance_recorded() {
+            let words = "inprogress without a recorded acceptance: `yoi accept` records it".into();
+            found.push((Hindrance::NotAccepted, words));
         }
+        human(ticket)
     };
     found.extend(gates.into_iter().map(|hold| (Hindrance::Gate(hold.gate), hold.evidence)));
 }

@@ -5,7 +5,7 @@ use super::search::{World, check};
 use super::{
     Act::{self, *},
     any_time, attached, brake, by_hand, each, failing, gates, haste, one_item, orchestrator, own_hand, paused, people,
-    policy, two, woken,
+    policy, two, woken, workers,
 };
 use crate::domain::sample::{queued, ticket};
 use crate::domain::ticket::State;
@@ -80,6 +80,12 @@ fn whole_pause() {
 #[ignore = "minutes: the whole of each world"]
 fn whole_attached() {
     check(&attached());
+}
+
+#[test]
+#[ignore = "minutes: the whole of each world"]
+fn whole_workers() {
+    check(&workers());
 }
 
 #[test]
