@@ -141,9 +141,8 @@ impl Act {
     /// Which ticket it is about, if about one.
     pub(super) fn about(self) -> Option<usize> {
         match self {
-            Shelve(n) | WaitForRoom(n) | Await(n) | PodEnds(n) | Offer(n) | WorkerBeats(n) | WorkerGivesUp(n) => {
-                Some(n)
-            }
+            Shelve(n) | WaitForRoom(n) | Await(n) | PodEnds(n) | Offer(n) | WorkerBeats(n) | WorkerGivesUp(n)
+            | WorkerIsDone(n) => Some(n),
             _ => self.touches(),
         }
     }
@@ -152,8 +151,8 @@ impl Act {
     pub(super) fn touches(self) -> Option<usize> {
         match self {
             Plan(n) | Accept(n) | Delegate(n) | Requeue(n) | Done(n) | Reopen(n) | Scribble(n) | Invent(n)
-            | WorkerCloses(n) | WorkerClaims(n) | WorkerIsDone(n) | OldTextComesBack(n) | PersonEdits(n)
-            | PersonQueues(n) | PersonUnqueues(n) | PersonStarts(n) | PersonFinishes(n) | PersonGates(n) => Some(n),
+            | WorkerCloses(n) | WorkerClaims(n) | OldTextComesBack(n) | PersonEdits(n) | PersonQueues(n)
+            | PersonUnqueues(n) | PersonStarts(n) | PersonFinishes(n) | PersonGates(n) => Some(n),
             _ => None,
         }
     }

@@ -56,8 +56,9 @@ impl Ghost {
         let over = match act {
             Act::PodEnds(_) | Act::WorkerCloses(_) => true,
             Act::WorkerGivesUp(n) => workers::is_held(host, n) && leaves(n),
-            Act::WorkerIsDone(n) => leaves(n),
-            Act::Requeue(n) | Act::Done(n) | Act::PersonQueues(n) | Act::PersonFinishes(n) => leaves(n),
+            Act::Requeue(n) | Act::Done(n) | Act::PersonQueues(n) | Act::PersonFinishes(n) | Act::WorkerIsDone(n) => {
+                leaves(n)
+            }
             Act::ADayPasses
                 if (0..NAMES.len()).any(|n| host.has(NAMES[n]) && workers::is_held(host, n) && leaves(n)) =>
             {

@@ -11,7 +11,7 @@ use crate::domain::ticket::{State, TicketId, Timestamp};
 
 const TTL: TimeDeltaSeconds = TimeDeltaSeconds(90 * 60);
 
-fn newest<'h>(host: &'h Host, n: usize) -> Option<&'h ClaimNews> {
+fn newest(host: &Host, n: usize) -> Option<&ClaimNews> {
     host.claims.iter().find(|news| news.ticket == id(NAMES[n]))
 }
 
