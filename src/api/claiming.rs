@@ -11,6 +11,7 @@ use super::evidence;
 use super::failure::Failure;
 use super::handle::handle;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
+use super::seeking;
 use super::view::{BeatView, ClaimView, MoveView, VERSION, value};
 use super::worktrees;
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released};
@@ -37,6 +38,8 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
         Request::Block(request) => evidence::block(&request, lending),
         Request::Decompose(request) => evidence::decompose(request, lending),
         Request::Close(request) => evidence::close(&request, lending),
+        Request::Next(request) => seeking::next(request, lending),
+        Request::Offer { id, caller } => seeking::offer(&id, caller, lending),
         other => lending.lend(move |host| handle(other, host))?,
     }
 }
@@ -48,7 +51,7 @@ fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Fa
 }
 
 /// Who claims, by what the request says of itself.
-fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon::ClaimRequest, Failure> {
+pub(super) fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon::ClaimRequest, Failure> {
     let ClaimRequest { id, worker, role, ttl, pid, session, caller } = request;
     let role = role.unwrap_or_else(|| ROLE.to_owned());
     let worker = worker.unwrap_or_else(|| made_up(&role, &(host.ports().nonce)()));
@@ -85,7 +88,7 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn claimed(done: &Claimed) -> ClaimView {
+pub(super) fn claimed(done: &Claimed) -> ClaimView {
     let (step, ticket) = (&done.tip.step, &done.ticket);
     ClaimView {
         version: VERSION,

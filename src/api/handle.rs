@@ -57,7 +57,9 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         | Request::Release(_)
         | Request::Block(_)
         | Request::Decompose(_)
-        | Request::Close(_) => carry_out(request, host),
+        | Request::Close(_)
+        | Request::Next(_)
+        | Request::Offer { .. } => carry_out(request, host),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

@@ -11,7 +11,8 @@ use super::present;
 use super::request::ListRequest;
 use super::view::{FaultView, ListView, VERSION};
 use crate::daemon::Host;
-use crate::domain::classify::{Class, classify};
+use crate::domain::claim::reverted_words;
+use crate::domain::classify::{Class, classify, clock};
 use crate::domain::engine::Engine;
 use crate::domain::ticket::{Diagnostic, State, Ticket, Timestamp};
 
@@ -51,6 +52,10 @@ pub struct Line<'a> {
 pub enum Held<'a> {
     /// The Orchestrator lets it wait: for what kind of reason, in which words.
     Waits(Cow<'a, str>, Cow<'a, str>),
+    /// A worker holds it: who, until when, and whether others have to respect that.
+    Claim(Cow<'a, str>, Cow<'a, str>, bool),
+    /// The file says otherwise than the end of its last claim.
+    Reverted(Cow<'a, str>),
     /// A gate holds it: the evidence, and how many more there are.
     Gate(Cow<'a, str>, usize),
 }
@@ -200,7 +205,14 @@ impl<'a> Listed<'a> {
                 let waiting = row.note.and_then(|note| note.waiting.as_ref());
                 let waits = waiting.map(|w| Held::Waits(w.kind.as_str().into(), w.detail.as_str().into()));
                 let more = row.holds.len().saturating_sub(1);
-                waits.or_else(|| row.holds.into_iter().next().map(|hold| Held::Gate(hold.evidence.into(), more)))
+                let claim = row.claim.map(|(claim, fresh)| {
+                    Held::Claim(claim.worker.as_str().into(), clock(claim.expires()).into(), fresh)
+                });
+                let reverted = row.reverted.map(|ended| Held::Reverted(reverted_words(ticket, ended).into()));
+                reverted
+                    .or(claim)
+                    .or(waits)
+                    .or_else(|| row.holds.into_iter().next().map(|hold| Held::Gate(hold.evidence.into(), more)))
             }
             Listed::There(line) => line.held.clone(),
         }

@@ -17,6 +17,7 @@ mod present;
 mod report;
 pub mod request;
 pub mod schema;
+mod seeking;
 mod session;
 pub mod settings;
 pub mod view;

@@ -1,13 +1,15 @@
 //! Domain values as views.
 
 use super::view::{
-    AwaitedView, EventView, FaultView, GateView, HeldView, ItemView, ProblemView, TicketView, TimerView, VERSION,
-    WaitingView,
+    AwaitedView, EventView, FaultView, GateView, HeldTicketView, HeldView, HolderView, ItemView, ProblemView,
+    TicketView, TimerView, VERSION, WaitingView,
 };
 use crate::domain::attention::{Held, Item};
 use crate::domain::backlog::Fault;
+use crate::domain::claim::reverted_words;
 use crate::domain::classify::clock;
-use crate::domain::engine::Row;
+use crate::domain::engine::{Engine, Row};
+use crate::domain::facts::Claim;
 use crate::domain::ticket::{OrphanStatus, State, TicketId, Timestamp};
 use crate::ports::Stored;
 
@@ -38,6 +40,8 @@ pub fn ticket(row: &Row<'_>) -> TicketView {
             .note
             .and_then(|n| n.awaited.as_ref())
             .map(|a| AwaitedView { step: a.step.clone(), due: clock(a.due) }),
+        claim: row.claim.map(|(claim, fresh)| holder(claim, fresh)),
+        reverted: row.reverted.map(|ended| reverted_words(ticket, ended)),
         order: row.note.and_then(|n| n.order),
         created_at: stamps.created_at.map(clock),
         updated_at: stamps.updated_at.map(clock),
@@ -65,6 +69,27 @@ pub fn ticket(row: &Row<'_>) -> TicketView {
             .map(|p| ProblemView { line: p.line, column: p.column, message: p.message.clone() })
             .collect(),
     }
+}
+
+/// How a claim stands.
+pub fn holder(claim: &Claim, fresh: bool) -> HolderView {
+    HolderView {
+        worker: claim.worker.clone(),
+        role: claim.role.clone(),
+        beat: clock(claim.beat),
+        until: clock(claim.expires()),
+        fresh,
+    }
+}
+
+/// Every claim that nobody has ended, by ticket.
+pub fn claims(engine: &Engine, now: Timestamp) -> Vec<HeldTicketView> {
+    let claims = engine.facts().claims.iter();
+    let view = |(id, claim): (&TicketId, &Claim)| HeldTicketView {
+        id: id.to_string(),
+        claim: holder(claim, claim.fresh_for_others(now)),
+    };
+    claims.map(view).collect()
 }
 
 /// A file that is listed as an error.

@@ -1,6 +1,6 @@
 //! `status`, `pod list`, `kick`, `doctor`: what the daemon is doing, and what is wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::Timelike;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, Record, R
 use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
-use crate::domain::remarks::{maybe_tickets, on_plain_files, remarks};
+use crate::domain::remarks::{maybe_tickets, on_claim, on_plain_files, remarks};
 use crate::domain::ticket::{Diagnostic, State, Ticket, Timestamp};
 use crate::ports::{Query, StoreError, Stored};
 
@@ -76,6 +76,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         connections: super::connections::connections(host),
         tickets,
         classes,
+        claims: present::claims(engine, now),
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
         without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
@@ -108,6 +109,12 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
     let settings = host.settings_trouble().is_some();
     let mut current = concern::current(&host.ledger(), session, settings, engine.policy().kick.max_per_hour, now);
     let is_unstamped = |record: &Record| record.ticket.as_ref().is_some_and(|id| engine.is_unstamped(id));
+    let mut shown = BTreeSet::new();
+    // Of one ticket the newest is enough, and nothing when that is resolved.
+    let mut is_over = |record: &Record| {
+        record.data.get("reverted").is_some()
+            && record.ticket.as_ref().is_none_or(|id| !engine.is_reverted(id) || !shown.insert(id.clone()))
+    };
     let mut found: Vec<_> = host
         .history()
         .records(&Query { newest: Some(LOOKED_AT), ..Query::default() })?
@@ -115,6 +122,7 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
         .rev()
         .filter(|stored| matches!(stored.record.kind, RecordKind::Alert | RecordKind::Inbox | RecordKind::StampFailed))
         .filter(|stored| stored.record.kind != RecordKind::StampFailed || is_unstamped(&stored.record))
+        .filter(|stored| !is_over(&stored.record))
         .filter(|stored| concern::still_holds(&stored.record.data, &mut current))
         .take(SHOWN)
         .map(present::event)
@@ -263,7 +271,8 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
     for ticket in engine.backlog().tickets() {
         count += 1;
         findings.extend(ticket.problems.iter().map(|p| remark(ticket, p.message.clone()).at(p.line, p.column)));
-        let odd = remarks(ticket, engine.backlog(), host.now());
+        let mut odd = remarks(ticket, engine.backlog(), host.now());
+        odd.extend(on_claim(&engine.row(ticket, host.now())));
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     let of_folder = host.ports().tickets.trouble();

@@ -107,6 +107,16 @@ pub enum Request {
     Decompose(DecomposeRequest),
     /// End it: it is done with, on evidence.
     Close(CloseRequest),
+    /// The next ticket for a worker.
+    Next(NextRequest),
+    /// Offer a ticket to workers again that was claimed before.
+    Offer {
+        /// Exact id.
+        id: String,
+        /// Who asks.
+        #[serde(default)]
+        caller: Caller,
+    },
     /// Set frontmatter keys.
     Set {
         /// Exact id.
@@ -215,12 +225,15 @@ impl Request {
                 | Request::Worktrees
                 | Request::Doctor { fix: false, .. }
                 | Request::Kick { dry_run: true, .. }
+                | Request::Next(NextRequest { claim: false, .. })
         )
     }
 
     /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
     pub fn moves_a_claim(&self) -> bool {
-        matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_)) || self.end().is_some()
+        let asks_whose = matches!(self, Request::Next(_) | Request::Offer { .. });
+        let moves = matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_));
+        asks_whose || moves || self.end().is_some()
     }
 
     /// Of which ticket it ends the work.
@@ -245,6 +258,7 @@ impl Request {
             | Request::Why { id }
             | Request::Move { id, .. }
             | Request::Accept { id, .. }
+            | Request::Offer { id, .. }
             | Request::Set { id, .. }
             | Request::Plan { id, .. }
             | Request::Wait { id, .. }
@@ -294,6 +308,32 @@ pub struct ClaimRequest {
     pub session: Option<String>,
     /// Who asks.
     #[serde(default)]
+    pub caller: Caller,
+}
+
+/// `yoi next`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct NextRequest {
+    /// Claim it.
+    pub claim: bool,
+    /// Only tickets of these repositories, or of none; empty: any.
+    pub repos: Vec<String>,
+    /// What the worker can do; empty: whatever a ticket requires.
+    pub can: Vec<String>,
+    /// The run's name; one is made up where none is given.
+    pub worker: Option<String>,
+    /// What it is; `coder` where nothing is given.
+    pub role: Option<String>,
+    /// How long a beat holds, in seconds; `[claims] ttl` where nothing is given.
+    pub ttl: Option<i64>,
+    /// The process that is to hold the claim.
+    pub pid: u32,
+    /// Its session.
+    pub session: Option<String>,
+    /// The durable agent behind the run: the claim is noted under its name.
+    pub agent: Option<String>,
+    /// Who asks.
     pub caller: Caller,
 }
 

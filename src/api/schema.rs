@@ -11,8 +11,8 @@ use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
     BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView,
-    NewView, PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView, WorktreeRemovedView,
-    WorktreesView,
+    NewView, NextView, PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    WorktreeRemovedView, WorktreesView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.
@@ -31,8 +31,9 @@ pub fn document() -> Value {
     add(&["show"], of::<ShowView>(&mut generator));
     add(&["why"], of::<WhyView>(&mut generator));
     add(&["new"], of::<NewView>(&mut generator));
-    add(&["move", "accept", "release"], of::<MoveView>(&mut generator));
+    add(&["move", "accept", "offer", "release"], of::<MoveView>(&mut generator));
     add(&["claim"], of::<ClaimView>(&mut generator));
+    add(&["next"], of::<NextView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
     add(&["worktree list"], of::<WorktreesView>(&mut generator));
     add(&["worktree remove"], of::<WorktreeRemovedView>(&mut generator));

@@ -2,6 +2,7 @@
 
 mod claim;
 mod evidence;
+mod next;
 mod operation;
 mod orchestrator;
 mod ticket;
@@ -10,8 +11,9 @@ mod worktree;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use claim::{BeatView, ClaimView};
+pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView};
 pub use evidence::{ChildView, EndView};
+pub use next::{HeldBackView, NextView, ReasonView};
 pub use operation::{DoctorView, DownView, EventView, FindingView, StatusView, TICKET_FOLDER, TimerView, UpView};
 pub use orchestrator::{DoneView, HeldView, HookView, ItemView, KickView, PodView, PodsView, WorkSetView};
 pub use ticket::{

@@ -22,6 +22,7 @@ mod kick;
 mod list;
 mod move_ticket;
 mod new;
+mod next;
 mod orchestrator;
 mod orders;
 mod output;
@@ -80,6 +81,8 @@ enum Command {
     Wait(orders::WaitArguments),
     Await(orders::AwaitArguments),
     Accept(move_ticket::AcceptArguments),
+    Offer(next::OfferArguments),
+    Next(next::Arguments),
     Claim(claim::Arguments),
     Heartbeat(claim::HeartbeatArguments),
     Release(claim::ReleaseArguments),
@@ -168,6 +171,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Plan(arguments) => orders::plan(&context, arguments),
         Command::Wait(arguments) => orders::wait(&context, arguments),
         Command::Await(arguments) => orders::await_step(&context, arguments),
+        Command::Offer(arguments) => next::offer(&context, arguments),
+        Command::Next(arguments) => next::next(&context, arguments),
         Command::Claim(arguments) => claim::claim(&context, arguments),
         Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
         Command::Release(arguments) => claim::release(&context, arguments),

@@ -13,8 +13,11 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up, see it work, check", &["init", "demo", "doctor"]),
     ("Tickets (no daemon needed)", &["new", "list", "show", "why", "edit", "move", "set", "inspect"]),
     ("The daemon", &["up", "down", "daemon", "status", "logs", "events"]),
-    ("The Orchestrator's", &["work-set", "plan", "wait", "await", "accept", "kick", "pause", "resume", "orchestrator"]),
-    ("A worker's", &["claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
+    (
+        "The Orchestrator's",
+        &["work-set", "plan", "wait", "await", "accept", "offer", "kick", "pause", "resume", "orchestrator"],
+    ),
+    ("A worker's", &["next", "claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -24,10 +27,8 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 15] = [
-    "next",
+const LATER: [&str; 13] = [
     "start",
-    "offer",
     "panel",
     "scan",
     "inbox",

@@ -34,6 +34,14 @@ fn shown(view: &ShowView) -> Result<(), Failure> {
     let id = terminal::paint(Colour::Bold, &output::harmless(&ticket.id));
     let rest = format!(" · {state}{class} · {} · {}", ticket.priority, ticket.path);
     output::print(&(id + &output::harmless(&rest)))?;
+    if let Some(claim) = &ticket.claim {
+        let until = if claim.fresh { "until" } else { "stale since" };
+        let line = format!("claimed by {} ({}) {until} {}", claim.worker, claim.role, claim.until);
+        output::print(&output::harmless(&line))?;
+    }
+    if let Some(reverted) = &ticket.reverted {
+        output::print(&output::harmless(&format!("! {reverted} (`yoi why {}` says what to do)", ticket.id)))?;
+    }
     for problem in &ticket.problems {
         let place = output::place(&ticket.path, problem.line, problem.column);
         output::print(&output::harmless(&format!("! {place}: {}", problem.message)))?;

@@ -9,7 +9,7 @@ use clap::Args;
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, list, output};
 use crate::api::connections::ConnectionsView;
-use crate::api::view::{EventView, StatusView};
+use crate::api::view::{EventView, HeldTicketView, HolderView, StatusView};
 use crate::api::watching::WatchView;
 use crate::domain::classify::Class;
 use crate::domain::ticket::State;
@@ -39,6 +39,15 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many claims are named.
+const CLAIMS: usize = 5;
+
+fn claim(held: &HeldTicketView) -> String {
+    let HolderView { worker, role, beat, until, fresh } = &held.claim;
+    let until = if *fresh { format!("until {until}") } else { format!("stale since {until}") };
+    format!("{} by {worker} ({role}) {until}, last heard of at {beat}", held.id)
 }
 
 fn lines(view: &StatusView) -> Vec<[String; 2]> {
@@ -75,6 +84,12 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     line("tickets", if tickets.is_empty() { "none".into() } else { tickets.to_owned() });
     if !view.classes.is_empty() {
         line("classes", counts(&Class::ALL.map(Class::as_str), &view.classes));
+    }
+    for held in view.claims.iter().take(CLAIMS) {
+        line("claim", claim(held));
+    }
+    if view.claims.len() > CLAIMS {
+        line("claims", format!("{} more (`--json` has them all)", view.claims.len() - CLAIMS));
     }
     let absent = view.orchestrator.as_ref().is_none_or(|pod| pod.state == "gone");
     if let Some(pod) = &view.orchestrator {

@@ -5,10 +5,12 @@
 mod back;
 mod desk;
 mod fenced;
+mod seeking;
 mod taking;
 mod unheld;
 
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
+pub use seeking::{Next, Seeking, next, offer};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;
 
@@ -25,6 +27,8 @@ use crate::ports::ClaimsError;
 const SLACK: TimeDelta = TimeDelta::seconds(3);
 /// How often a step is tried again that others were faster with, before they are told of.
 const TRIES: u32 = 50;
+/// Who breaks a claim that nobody has challenged.
+const YOI: &str = "yoi";
 
 impl From<ClaimsError> for VerbError {
     fn from(error: ClaimsError) -> Self {

@@ -29,7 +29,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-pub use claiming::{ClaimRequest, Claimed, Fence, Holder, Released, claim, fenced, heartbeat, release};
+pub use claiming::{
+    ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, claim, fenced, heartbeat, next, offer, release,
+};
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
 pub use lending::{Lending, Visitor};

@@ -3,6 +3,7 @@
 mod bench;
 mod claims;
 mod evidence;
+mod seeking;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

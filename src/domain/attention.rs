@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::claim::{EndedClaim, reverted, reverted_words};
 use super::classify::{Class, Classified, classify};
 use super::gates::{Ground, held_by, holds, human};
 use super::harmless::cut;
@@ -52,10 +53,18 @@ pub struct View<'a> {
     pub shown_gated: &'a BTreeSet<TicketId>,
     /// Tickets whose file may just have vanished: they are not announced.
     pub doubted: &'a BTreeSet<TicketId>,
+    /// Tickets whose text is older than what their last claim brought about: all for which `claim::reverted` says so.
+    pub reverted: &'a BTreeSet<TicketId>,
     /// An explicit boundary shows tickets again that wait for `other` reasons.
     pub explicit: bool,
     /// The current time.
     pub now: Timestamp,
+}
+
+impl<'a> View<'a> {
+    fn reverted(&self, ticket: &Ticket) -> Option<&'a EndedClaim> {
+        reverted(ticket, self.ground.facts.ended_claims.get(&ticket.id))
+    }
 }
 
 /// The whole list in the order in which it is handed over, and what was kept off it.
@@ -77,7 +86,9 @@ pub fn attention(view: View<'_>) -> Attention {
     for ticket in backlog.inprogress().iter().filter_map(|id| backlog.get(id)) {
         match classify(ticket, view.work_set, view.ground.facts, view.now) {
             Some(classified) if classified.class == Class::ActiveInprogress => found.active.push(ticket.id.clone()),
-            Some(classified) if human(ticket).is_empty() => items.push((ticket, route(ticket, &classified, view))),
+            Some(classified) if human(ticket).is_empty() && view.reverted(ticket).is_none() => {
+                items.push((ticket, route(ticket, &classified, view)));
+            }
             _ => {}
         }
     }
@@ -112,7 +123,7 @@ pub(super) fn place(ticket: &Ticket, class: Class, work_set: &WorkSet) -> impl O
 
 /// The class as which a queued ticket is on the list when nothing delegated is under way, or what keeps it off.
 pub(super) fn standing(ticket: &Ticket, view: View<'_>) -> Result<Class, WaitKind> {
-    if human_label(ticket).is_some() {
+    if human_label(ticket).is_some() || view.reverted(ticket).is_some() {
         return Err(WaitKind::HumanGate);
     }
     let Some(note) = view.work_set.get(&ticket.id) else {
@@ -137,6 +148,9 @@ fn human_label(ticket: &Ticket) -> Option<&'static str> {
 fn why_held(ticket: &Ticket, view: View<'_>) -> String {
     if let Some(label) = human_label(ticket) {
         return format!("label `{label}`");
+    }
+    if let Some(ended) = view.reverted(ticket) {
+        return reverted_words(ticket, ended);
     }
     let gates = if view.work_set.get(&ticket.id).is_some() { holds(ticket, view.ground) } else { human(ticket) };
     let gate = gates.into_iter().next().map(|hold| hold.evidence);

@@ -17,6 +17,7 @@ struct Board {
     seen: BTreeSet<TicketId>,
     shown_gated: BTreeSet<TicketId>,
     doubted: BTreeSet<TicketId>,
+    reverted: BTreeSet<TicketId>,
     explicit: bool,
 }
 
@@ -29,6 +30,7 @@ fn board(tickets: Vec<Ticket>, change: impl FnOnce(&mut Board)) -> Attention {
         seen: BTreeSet::new(),
         shown_gated: BTreeSet::new(),
         doubted: BTreeSet::new(),
+        reverted: BTreeSet::new(),
         explicit: false,
     };
     change(&mut board);
@@ -39,6 +41,7 @@ fn board(tickets: Vec<Ticket>, change: impl FnOnce(&mut Board)) -> Attention {
         seen: &board.seen,
         shown_gated: &board.shown_gated,
         doubted: &board.doubted,
+        reverted: &board.reverted,
         explicit: board.explicit,
         now: at(0),
     };
@@ -250,4 +253,30 @@ fn every_item_says_why_and_what_next() {
     n: queued, and not yet taken note of => inspect it; `yoi plan` it with an order, `yoi wait` with a reason, or `yoi accept` it
     p: planned, and nothing holds it any more => `yoi accept` it, or `yoi wait` with a reason
     ");
+}
+
+#[test]
+fn old_text_that_came_back_is_on_no_list() {
+    use crate::domain::claim::{End, EndedClaim, Outcome};
+    let ended = EndedClaim { worker: "lane-3".into(), end: End::Released(Outcome::Done), at: at(0) };
+    let labelled = with(queued("e"), |t| t.labels = texts(&["blocked"]));
+    let tickets = vec![accepted("a"), queued("b"), queued("c"), queued("d"), labelled, accepted("f"), accepted("g")];
+    for active in [false, true] {
+        let found = board(tickets.clone(), |board| {
+            for name in ["a", "b", "c", "e", "g"] {
+                board.facts.ended_claims.insert(id(name), ended.clone());
+                board.reverted.insert(id(name));
+            }
+            plan(board, "c", Some(1));
+            if active {
+                let pod = pod("p", "coder", "g");
+                board.facts.pods.insert(pod.id.clone(), pod);
+            }
+        });
+        let items: Vec<_> = found.items.iter().map(|item| item.id.as_str()).collect();
+        assert_eq!(items, if active { vec!["f"] } else { vec!["f", "d"] });
+        let held: Vec<_> = found.held.iter().filter(|held| held.kind == Some(WaitKind::HumanGate)).collect();
+        assert_eq!(held.len(), 3, "{held:?}");
+        assert!(held[0].reason.starts_with("reverted: lane-3 released its claim as done"), "{held:?}");
+    }
 }

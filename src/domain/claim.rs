@@ -6,6 +6,8 @@
 mod ends;
 pub mod name;
 mod news;
+mod offer;
+mod reverted;
 mod rules;
 mod step;
 #[cfg(test)]
@@ -13,5 +15,7 @@ mod tests;
 
 pub use ends::{Ending, back, claimable, label_off, label_on, web_address};
 pub use news::{ClaimNews, End, EndedClaim};
+pub use offer::{HeldBack, Hindrance, Market, Offers, Seeker, held_words, offerable, offers, renewed};
+pub use reverted::{reverted, reverted_hint, reverted_words};
 pub use rules::{Challenge, Refused, Standing, Stands, fence, may_claim};
 pub use step::{Outcome, Revision, Step, StepKind, Tip};

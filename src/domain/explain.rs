@@ -2,6 +2,7 @@
 //!
 //! Must not know: how it is printed. Promise 3 of DESIGN.md.
 
+use super::claim::{End, reverted_hint, reverted_words};
 use super::classify::{Class, clock};
 use super::engine::{Engine, LastDecision, Orchestrator, Row, Session};
 use super::facts::Dirty;
@@ -15,6 +16,7 @@ pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
     state(row, &mut lines);
     class(row, &mut lines);
     gates(engine, row, &mut lines);
+    claim(engine, row, &mut lines);
     notes(row, &mut lines);
     let beware = [engine.saved_over(&row.ticket.id), engine.set_aside(&row.ticket.id)];
     lines.extend(beware.into_iter().flatten().map(|what| format!("Beware: {what}.")));
@@ -54,6 +56,41 @@ fn class(row: &Row<'_>, lines: &mut Vec<String>) {
     if let Some(classified) = &row.class {
         let evidence: Vec<_> = classified.evidence.iter().map(ToString::to_string).collect();
         lines.push(format!("Its class is {}: {}.", classified.class, evidence.join("; ")));
+    }
+}
+
+fn claim(engine: &Engine, row: &Row<'_>, lines: &mut Vec<String>) {
+    let ticket = row.ticket;
+    if let Some((claim, fresh)) = row.claim {
+        let (until, beat) = (clock(claim.expires()), clock(claim.beat));
+        lines.push(if fresh {
+            format!("{} ({}) holds it: last heard of at {beat}, respected until {until}.", claim.worker, claim.role)
+        } else {
+            format!(
+                "The claim of {} ({}) is stale since {until} (last heard of at {beat}): whoever claims the ticket breaks it.",
+                claim.worker, claim.role
+            )
+        });
+    } else if let Some(ended) = engine.facts().ended_claims.get(&ticket.id)
+        && matches!(ticket.state, Some(State::Queued | State::Inprogress))
+    {
+        lines.push(match ended.end {
+            End::Released(outcome) => {
+                format!("Its last claim: {} released it as {outcome} at {}.", ended.worker, clock(ended.at))
+            }
+            End::Broken => {
+                format!("Its last claim: that of {}, stale and broken at {}.", ended.worker, clock(ended.at))
+            }
+        });
+    }
+    if let Some(label) = row.stale_label {
+        lines.push(format!(
+            "Its label `{label}` is stale: nobody holds a fresh claim. The next claim's end takes it off."
+        ));
+    }
+    if let Some(ended) = row.reverted {
+        lines.push(format!("It is {}.", reverted_words(ticket, ended)));
+        lines.push(format!("So it is neither offered nor kicked for: {}.", reverted_hint(ticket)));
     }
 }
 

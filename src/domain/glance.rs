@@ -60,10 +60,14 @@ pub fn glance(view: View<'_>, max_items: usize) -> Glance {
     let queue = Queue::of(view);
     let active = active(view);
     let indices = view.ground.backlog.indices();
-    let routed = indices.running.len() - active.iter().filter(|id| indices.running.contains(*id)).count();
+    let unrouted = active.union(view.reverted).filter(|id| indices.running.contains(*id)).count();
+    let routed = indices.running.len() - unrouted;
     let listed = if active.is_empty() { queue.listed() } else { 0 };
     let on_list = |ticket: &Ticket| match ticket.state {
-        Some(State::Inprogress) => indices.running.contains(&ticket.id) && !active.contains(&ticket.id),
+        Some(State::Inprogress) => {
+            let waits = active.contains(&ticket.id) || view.reverted.contains(&ticket.id);
+            indices.running.contains(&ticket.id) && !waits
+        }
         Some(State::Queued) => active.is_empty() && standing(ticket, view).is_ok(),
         _ => false,
     };
@@ -96,7 +100,8 @@ fn first_items(view: View<'_>, queue: &Queue<'_>, active: &BTreeSet<TicketId>, m
     let mut items = Vec::new();
     for seen in [false, true] {
         let fits = |id: &TicketId| view.seen.contains(id) == seen && !view.doubted.contains(id);
-        let routed = indices.routed.iter().map(|urgency| &urgency.id).filter(|id| fits(id) && !active.contains(*id));
+        let waits = |id: &TicketId| active.contains(id) || view.reverted.contains(id);
+        let routed = indices.routed.iter().map(|urgency| &urgency.id).filter(|id| fits(id) && !waits(id));
         let routed = tickets(view, routed).filter_map(|ticket| {
             let classified = classify(ticket, view.work_set, view.ground.facts, view.now)?;
             Some(route(ticket, &classified, view))
@@ -119,7 +124,7 @@ struct Queue<'a> {
     view: View<'a>,
     /// Planned tickets that nothing holds, in the order in which they are handed over.
     planned: Vec<&'a Ticket>,
-    /// Planned ones that are held, and new ones that were shown once and wait for a person.
+    /// Planned ones that are held, and new ones that were shown once, or are reverted, and wait for a person.
     held: Vec<(&'a TicketId, WaitKind)>,
 }
 
@@ -128,9 +133,14 @@ impl<'a> Queue<'a> {
         let indices = view.ground.backlog.indices();
         let noted = view.work_set.iter().map(|(id, _)| id);
         let shown = view.shown_gated.iter().filter(|id| view.work_set.get(id).is_none());
-        let of_queue = noted.chain(shown).filter(|id| indices.queued.contains(*id) && !indices.labelled.contains(*id));
+        let reverted = view.reverted.iter().filter(|id| view.work_set.get(id).is_none());
+        let of_queue: BTreeSet<_> = noted
+            .chain(shown)
+            .chain(reverted)
+            .filter(|id| indices.queued.contains(*id) && !indices.labelled.contains(*id))
+            .collect();
         let mut queue = Self { view, planned: Vec::new(), held: Vec::new() };
-        for ticket in tickets(view, of_queue) {
+        for ticket in tickets(view, of_queue.into_iter()) {
             match standing(ticket, view) {
                 Ok(Class::PlannedQueued) => queue.planned.push(ticket),
                 Ok(_) => {}

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 
 use super::backlog::Backlog;
+use super::claim::{reverted_hint, reverted_words};
 use super::classify::clock;
+use super::engine::Row;
 use super::gates::cycle;
 use super::harmless::quoted;
 use super::ticket::{State, Ticket, Timestamp};
@@ -65,6 +67,19 @@ pub fn remarks(ticket: &Ticket, backlog: &Backlog, now: Timestamp) -> Vec<String
         found.push(format!("the dependencies go in a circle: {}", circle.join(" -> ")));
     }
     found
+}
+
+/// The remarks on its claim, a sentence each.
+pub fn on_claim(row: &Row<'_>) -> Vec<String> {
+    let label = row.stale_label.map(|label| {
+        let stale = row.claim.map(|(claim, _)| format!(" (that of {} is stale)", claim.worker)).unwrap_or_default();
+        format!("its label `{label}` is stale: nobody holds a fresh claim of it{stale}")
+    });
+    let reverted = row.reverted.map(|ended| {
+        let (what, hint) = (reverted_words(row.ticket, ended), reverted_hint(row.ticket));
+        format!("it is {what}; {hint}")
+    });
+    label.into_iter().chain(reverted).collect()
 }
 
 fn from_the_future(ticket: &Ticket, now: Timestamp) -> Vec<String> {

@@ -9,6 +9,7 @@ mod init;
 mod inspect;
 mod lifecycle;
 mod listing;
+mod next;
 mod set;
 mod tickets;
 mod trust;

@@ -46,3 +46,27 @@ pub struct BeatView {
     /// Until when others respect it without a further beat.
     pub until: String,
 }
+
+/// How a ticket's claim stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HolderView {
+    /// Who holds it, or held it.
+    pub worker: String,
+    /// What that is.
+    pub role: String,
+    /// When it was last heard of.
+    pub beat: String,
+    /// Until when others respect it.
+    pub until: String,
+    /// Whether they have to now; a stale claim is broken by the next one.
+    pub fresh: bool,
+}
+
+/// A ticket's claim, for `status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldTicketView {
+    /// Which ticket.
+    pub id: String,
+    /// Its claim.
+    pub claim: HolderView,
+}

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{FaultView, PodView};
+use super::{FaultView, HeldTicketView, PodView};
 use crate::api::connections::ConnectionsView;
 use crate::api::watching::WatchView;
 
@@ -114,6 +114,9 @@ pub struct StatusView {
     pub tickets: BTreeMap<String, usize>,
     /// How many tickets there are of each class.
     pub classes: BTreeMap<String, usize>,
+    /// Claims that nobody has ended, fresh and stale.
+    #[serde(default)]
+    pub claims: Vec<HeldTicketView>,
     /// Files that are listed as errors.
     pub errors: Vec<FaultView>,
     /// Markdown files in the ticket folder that may have been meant as tickets, and have no frontmatter.

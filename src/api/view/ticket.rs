@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::claim::HolderView;
+
 /// One ticket.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the frontmatter keys of DESIGN.md 2.1, and the words of section 1")]
@@ -26,6 +28,10 @@ pub struct TicketView {
     pub waiting: Option<WaitingView>,
     /// Which step the Orchestrator awaits.
     pub awaited: Option<AwaitedView>,
+    /// Its claim, where there is one that nobody has ended: fresh or stale.
+    pub claim: Option<HolderView>,
+    /// What is odd where the file says otherwise than the end of its last claim.
+    pub reverted: Option<String>,
     /// The Orchestrator's order.
     pub order: Option<i64>,
     pub created_at: Option<String>,

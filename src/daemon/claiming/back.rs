@@ -5,6 +5,7 @@
 
 use std::thread;
 
+use super::YOI;
 use super::desk::Desk;
 use crate::daemon::{Host, Lending, VerbError, Visitor};
 use crate::domain::claim::{Stands, StepKind, Tip, back, label_off};
@@ -13,9 +14,6 @@ use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::policy::Mode;
 use crate::domain::ticket::{State, TicketId};
 use crate::ports::Swapped;
-
-/// Who breaks a claim that nobody has challenged.
-const YOI: &str = "yoi";
 
 impl Host {
     /// On a thread of its own: a remote that arbitrates may take seconds.

@@ -148,6 +148,11 @@ impl Bench {
         self.pass(1);
     }
 
+    /// The same, and nobody has noticed yet.
+    pub(super) fn save_unnoticed(&self, ticket: Ticket) {
+        self.world.files.lock().unwrap().insert(ticket.path.clone(), Entry::Ticket(ticket));
+    }
+
     pub(super) fn mail(&self, message: Message) {
         self.mail.send(message).unwrap();
     }

@@ -16,18 +16,18 @@ use crate::ports::{Claims, ClaimsError, Swapped};
 /// Beyond its last beat, and the two minutes that others wait longer.
 const STALE: i64 = 90 * 60 + 2 * 60;
 
-fn bench(mode: Mode, tickets: impl IntoIterator<Item = Ticket>) -> Bench {
+pub(super) fn bench(mode: Mode, tickets: impl IntoIterator<Item = Ticket>) -> Bench {
     Bench::with(Policy { mode, ..Policy::default() }, tickets)
 }
 
-fn request(ticket: &str, worker: &str) -> ClaimRequest {
+pub(super) fn request(ticket: &str, worker: &str) -> ClaimRequest {
     let process = ProcessIdentity { host: "h".into(), boot_id: "boot".into(), pid: 7, started: 1 };
     let (role, ttl) = ("coder".into(), TimeDeltaSeconds(90 * 60));
     let challenge = Challenge { worker: worker.into(), role, ttl, process, session: None };
     ClaimRequest { id: id(ticket), challenge, by: "bob".into(), actor: Actor::Somebody("bob".into()) }
 }
 
-fn take(bench: &mut Bench, ticket: &str, worker: &str) -> Result<Claimed, VerbError> {
+pub(super) fn take(bench: &mut Bench, ticket: &str, worker: &str) -> Result<Claimed, VerbError> {
     claim(&mut bench.host, &request(ticket, worker))
 }
 
@@ -35,7 +35,13 @@ fn holder(ticket: &str, worker: &str) -> Holder {
     Holder { id: id(ticket), worker: worker.into(), generation: None }
 }
 
-fn give_up(bench: &mut Bench, ticket: &str, worker: &str, outcome: Outcome, pr: Option<&str>) -> Result<(), VerbError> {
+pub(super) fn give_up(
+    bench: &mut Bench,
+    ticket: &str,
+    worker: &str,
+    outcome: Outcome,
+    pr: Option<&str>,
+) -> Result<(), VerbError> {
     let mode = bench.host.engine().policy().mode;
     let ending = Ending { outcome, pr: pr.map(str::to_owned), by: "bob".into(), mode, label: Some("claimed".into()) };
     let actor = Actor::Somebody("bob".into());
@@ -43,28 +49,47 @@ fn give_up(bench: &mut Bench, ticket: &str, worker: &str, outcome: Outcome, pr: 
 }
 
 /// What the chain of a ticket says, oldest first.
-fn chain(bench: &Bench, ticket: &str) -> String {
+pub(super) fn chain(bench: &Bench, ticket: &str) -> String {
     let line = |step: Step| format!("{:?} {} {}", step.kind, step.worker, step.generation);
     bench.world.claims.steps(&id(ticket)).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn notes(bench: &Bench) -> String {
+pub(super) fn notes(bench: &Bench) -> String {
     bench.world.notes.lock().unwrap().join("\n")
 }
 
-fn shown(bench: &Bench, ticket: &str) -> String {
+pub(super) fn shown(bench: &Bench, ticket: &str) -> String {
     let ticket = bench.host.engine().backlog().get(&id(ticket)).unwrap();
     let class = bench.host.engine().row(ticket, bench.host.now()).class.map(|classified| classified.class);
     let state = ticket.state.unwrap();
     format!("{state} {class:?} {:?} by {:?}", ticket.labels, ticket.stamps.accepted_by)
 }
 
-fn said(result: Result<impl Sized, VerbError>) -> String {
+pub(super) fn said(result: Result<impl Sized, VerbError>) -> String {
     match result {
         Ok(_) => "done".into(),
         Err(VerbError::Refused(refusal)) => format!("refused: {refusal} {:?}", refusal.evidence),
         Err(error) => format!("failed: {error}"),
     }
+}
+
+/// Another worker is faster.
+pub(super) fn somebody_claims(claims: &dyn Claims, ticket: &str) {
+    let process = ProcessIdentity { host: "h".into(), boot_id: "boot".into(), pid: 8, started: 1 };
+    let step = Step {
+        ticket: id(ticket),
+        kind: StepKind::Claim,
+        worker: "first".into(),
+        role: "coder".into(),
+        at: at(0),
+        ttl: TimeDeltaSeconds(5400),
+        generation: 1,
+        nonce: "another".into(),
+        process,
+        session: None,
+        awake: None,
+    };
+    assert!(matches!(claims.swap(&id(ticket), None, None, &[step]), Ok(Swapped::Moved(_))));
 }
 
 #[test]
@@ -220,23 +245,7 @@ fn a_machine_that_slept_breaks_no_claim() {
 #[test]
 fn whoever_comes_in_between_wins_and_is_named() {
     let mut bench = bench(Mode::Pull, [queued("a")]);
-    bench.world.claims.before_next_swap(|claims| {
-        let process = ProcessIdentity { host: "h".into(), boot_id: "boot".into(), pid: 8, started: 1 };
-        let step = Step {
-            ticket: id("a"),
-            kind: StepKind::Claim,
-            worker: "first".into(),
-            role: "coder".into(),
-            at: at(0),
-            ttl: TimeDeltaSeconds(5400),
-            generation: 1,
-            nonce: "another".into(),
-            process,
-            session: None,
-            awake: None,
-        };
-        assert!(matches!(claims.swap(&id("a"), None, None, &[step]), Ok(Swapped::Moved(_))));
-    });
+    bench.world.claims.before_next_swap(|claims| somebody_claims(claims, "a"));
     assert_snapshot!(said(take(&mut bench, "a", "w")), @"refused: lost-race: `a` is held by first (coder) until 2026-11-30T10:32:00Z []");
     assert_eq!(bench.state("a"), Some(State::Queued), "the winner's own business");
 }

@@ -3,8 +3,9 @@
 use super::{Engine, LastDecision, Orchestrator, Reach, Session};
 use crate::domain::attention::Item;
 use crate::domain::backlog::Backlog;
+use crate::domain::claim::EndedClaim;
 use crate::domain::classify::{Classified, classify};
-use crate::domain::facts::Facts;
+use crate::domain::facts::{Claim, Facts};
 use crate::domain::gates::{Hold, holds};
 use crate::domain::kick::{Boundary, Standing};
 use crate::domain::ledger::{Paused, SavedLedger};
@@ -23,6 +24,12 @@ pub struct Row<'a> {
     pub holds: Vec<Hold>,
     /// What the session noted of it.
     pub note: Option<&'a Note>,
+    /// Its claim, if somebody holds it, and whether others must respect that.
+    pub claim: Option<(&'a Claim, bool)>,
+    /// The end of its last claim, where the file says otherwise.
+    pub reverted: Option<&'a EndedClaim>,
+    /// The label that shows a claim is on it, and there is no fresh one.
+    pub stale_label: Option<&'a str>,
 }
 
 /// The engine's standing, for `status`.
@@ -56,7 +63,12 @@ pub struct Summary<'a> {
 
 /// Derives the row of one ticket.
 pub fn row<'a>(ticket: &'a Ticket, engine: &'a Engine, now: Timestamp) -> Row<'a> {
+    let claim = engine.facts.claims.get(&ticket.id).map(|claim| (claim, claim.fresh_for_others(now)));
+    let label = engine.policy.claims.label.as_deref();
     Row {
+        claim,
+        reverted: engine.reverted(ticket),
+        stale_label: label.filter(|label| ticket.has_label(label) && !claim.is_some_and(|(_, fresh)| fresh)),
         ticket,
         class: classify(ticket, &engine.work_set, &engine.facts, now),
         holds: if ticket.state == Some(State::Queued) { holds(ticket, engine.ground()) } else { Vec::new() },

@@ -193,6 +193,7 @@ impl Engine {
             seen: &self.ledger.seen,
             shown_gated: &self.ledger.shown_gated,
             doubted,
+            reverted: self.reverted_tickets(),
             explicit,
             now,
         }

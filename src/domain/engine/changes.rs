@@ -73,6 +73,7 @@ impl Engine {
             self.judge_around(&diff.id, before, after);
         }
         self.watch_writes(diff, by, now);
+        self.judge_reverted(&diff.id, now);
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);
         }
@@ -184,10 +185,14 @@ impl Engine {
     }
 }
 
-/// What somebody had moved to `inprogress` by hand is accepted now.
+/// What somebody had moved to `inprogress` by hand is accepted now, or what was accepted is offered again.
 fn put_on_record(before: Option<&Ticket>, after: Option<&Ticket>) -> bool {
-    let accepted = |ticket: &Ticket| ticket.state == Some(State::Inprogress) && ticket.acceptance_recorded();
-    before.is_some_and(|ticket| !accepted(ticket)) && after.is_some_and(accepted)
+    let accepted = |ticket: &Ticket| {
+        let is_so = ticket.state == Some(State::Inprogress) && ticket.acceptance_recorded();
+        ticket.stamps.accepted_at.filter(|_| is_so)
+    };
+    let (before, after) = (before.map(accepted), after.and_then(accepted));
+    after.is_some() && before.is_some_and(|before| before < after)
 }
 
 /// A person takes `needs-human` off by its label or by its status: either will do (DESIGN.md 2.4).

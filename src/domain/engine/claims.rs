@@ -2,13 +2,13 @@
 //!
 //! Must not know: git; who may move a claim (that is `domain::claim`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Effect, Engine, RecordKind};
-use crate::domain::claim::{ClaimNews, End, EndedClaim};
+use crate::domain::claim::{ClaimNews, End, EndedClaim, reverted, reverted_hint, reverted_words};
 use crate::domain::classify::ORCHESTRATOR;
 use crate::domain::facts::Claim;
 use crate::domain::ledger::{Attempt, Reached};
@@ -25,6 +25,9 @@ pub(super) struct ClaimBook {
     generations: BTreeMap<TicketId, u64>,
     /// Tickets that are to be brought back to the queue, and when that was last asked for.
     asked_back: BTreeMap<TicketId, Timestamp>,
+    /// Tickets whose text is older than what their last claim brought about. Kept, so that a decision need not look at
+    /// every claim that has ever ended.
+    reverted: BTreeSet<TicketId>,
 }
 
 impl ClaimBook {
@@ -46,6 +49,49 @@ impl Engine {
         }
     }
 
+    /// What is reverted when a daemon starts is shown, for nobody knows since when it is.
+    pub(super) fn find_reverted(&mut self, now: Timestamp) {
+        for id in self.facts.ended_claims.keys().cloned().collect::<Vec<_>>() {
+            self.judge_reverted(&id, now);
+        }
+    }
+
+    /// A ticket, or its newest claim, is not what it was. Shown once, until a person, or a newer record, resolves it.
+    pub(super) fn judge_reverted(&mut self, id: &TicketId, now: Timestamp) {
+        let ticket = self.backlog.get(id);
+        let found = ticket.and_then(|ticket| Some((ticket, self.reverted(ticket)?)));
+        let Some((ticket, ended)) = found else {
+            // On the list again, if it is one to be decided about.
+            self.stirred |= self.claim_book.reverted.remove(id);
+            return;
+        };
+        if self.claim_book.reverted.contains(id) {
+            return;
+        }
+        let data = json!({"what": reverted_words(ticket, ended), "do": reverted_hint(ticket), "reverted": true});
+        self.claim_book.reverted.insert(id.clone());
+        self.record(RecordKind::Inbox, Some(id), data, now);
+    }
+
+    /// The end of its last claim, where the ticket's file says otherwise.
+    pub fn reverted(&self, ticket: &Ticket) -> Option<&EndedClaim> {
+        reverted(ticket, self.facts.ended_claims.get(&ticket.id))
+    }
+
+    /// Whether a ticket of this id is reverted.
+    pub fn is_reverted(&self, id: &TicketId) -> bool {
+        self.backlog.get(id).is_some_and(|ticket| self.reverted(ticket).is_some())
+    }
+
+    pub(super) fn reverted_tickets(&self) -> &BTreeSet<TicketId> {
+        &self.claim_book.reverted
+    }
+
+    /// Whether a queued ticket came back as it was, and has not entered the queue.
+    pub(super) fn is_old_text(&self, ticket: &Ticket) -> bool {
+        ticket.state == Some(State::Queued) && self.reverted(ticket).is_some()
+    }
+
     /// `full`: there are no others.
     pub(super) fn claims_read(&mut self, news: Vec<ClaimNews>, full: bool, now: Timestamp) {
         if full {
@@ -53,6 +99,10 @@ impl Engine {
             self.facts.claims.retain(|id, _| there.contains(&id));
             self.facts.ended_claims.retain(|id, _| there.contains(&id));
             self.claim_book.generations.retain(|id, _| there.contains(&id));
+            let gone = self.claim_book.reverted.iter().filter(|id| !self.facts.ended_claims.contains_key(*id));
+            for id in gone.cloned().collect::<Vec<_>>() {
+                self.judge_reverted(&id, now);
+            }
         }
         for news in news {
             // What a verb says of its own step may come later than a look that has seen the next one.
@@ -79,6 +129,7 @@ impl Engine {
         let other = self.claim_book.generations.get(&id) != Some(&news.generation);
         let stands = news.stands.clone();
         self.know_claim(news);
+        self.judge_reverted(&id, now);
         match (stands, held_before) {
             (Ok(claim), before) if other || before.is_none() => self.claim_taken(&id, &claim, before.as_ref(), now),
             (Err(ended), before) if before.is_some() || ended_before.as_ref() != Some(&ended) => {

@@ -78,6 +78,9 @@ impl Engine {
         cleared: bool,
         now: Timestamp,
     ) -> bool {
+        if self.is_old_text(ticket) {
+            return false;
+        }
         self.reach_boundary(Boundary::TicketQueued);
         // A stamp that was there before the entry is not the entry's, however young it is.
         let after_former = former.map(|at| at + FORMER_STAMP).filter(|after| *after <= now);

@@ -59,6 +59,7 @@ impl Engine {
             self.pod_ended(&id, now);
         }
         self.catch_up(start.recorded, start.recorded_at, now);
+        self.find_reverted(now);
         match (&self.reach, adopted) {
             // An adopted turn is found at work: an automatic boundary (5, "A start of the daemon").
             (Reach::Exec, true) => self.reach_boundary(Boundary::OrchestratorIdle),
@@ -106,7 +107,7 @@ impl Engine {
             let cleared = last.is_some_and(|last| last.needs_human) && !needs_human(ticket);
             let since = last.map(|last| last.at).or(recorded_at).unwrap_or(now);
             let was_queued = last.is_some_and(|last| last.state == Some(State::Queued));
-            if (!was_queued || cleared) && entry_unstamped(ticket, since, now) {
+            if (!was_queued || cleared) && entry_unstamped(ticket, since, now) && !self.is_old_text(ticket) {
                 entered.push((ticket.id.clone(), ticket.path.clone(), since, cleared));
             }
         }

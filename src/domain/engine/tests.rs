@@ -3,6 +3,7 @@
 mod acts;
 mod bounds;
 mod chance;
+mod claims;
 mod clock;
 mod diligent;
 mod files;

@@ -316,6 +316,10 @@ impl Host {
             let known = self.engine.backlog().get(id);
             assert!(known.is_none_or(open), "an entry of the work set outlived its ticket: {id} {note:?}");
         }
+        let backlog = self.engine.backlog();
+        let found = backlog.tickets().filter(|ticket| self.engine.reverted(ticket).is_some()).map(|ticket| &ticket.id);
+        let known = self.engine.reverted_tickets().iter().filter(|id| backlog.get(id).is_some());
+        assert!(known.eq(found), "what is kept of reverted tickets is all of them");
         let busy = matches!(self.engine.summary(self.now).orchestrator, Orchestrator::Busy(_));
         assert!(self.turn.is_some() == busy || self.session.is_some());
     }

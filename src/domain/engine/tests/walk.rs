@@ -13,12 +13,13 @@ mod graph;
 mod key;
 mod rest;
 mod search;
+mod workers;
 
 use acts::Act::{self, *};
 use search::{World, check};
 
 use super::super::Reach;
-use crate::domain::policy::{Capacity, KickPolicy, Policy, SessionPolicy};
+use crate::domain::policy::{Capacity, KickPolicy, Mode, Policy, SessionPolicy};
 use crate::domain::sample::{accepted, queued, ticket};
 use crate::domain::ticket::{State, Ticket};
 
@@ -138,6 +139,17 @@ fn woken() -> World {
     World { reach: Reach::Session, ..world }
 }
 
+/// Workers that claim what is accepted or offered again, beat, give up, finish, and are not heard of any more; and old text
+/// that comes back after one of them was done.
+fn workers() -> World {
+    let mut acts = vec![EndTurn, ADayPasses];
+    let claims = [WorkerClaims, WorkerBeats, WorkerGivesUp, WorkerIsDone, Offer, OldTextComesBack];
+    acts.extend(each(2, &[Accept, Requeue]));
+    acts.extend(each(2, &claims));
+    let policy = Policy { mode: Mode::Orchestrated, ..policy(Some(1), 10) };
+    World::new("workers", vec![accepted("a"), queued("b")], acts, policy)
+}
+
 /// As far as some seconds go.
 const FIRST: usize = 1_000;
 
@@ -199,6 +211,11 @@ fn first_states_of_the_brake() {
 #[test]
 fn first_states_of_an_attached_session() {
     check(&attached().first(FIRST));
+}
+
+#[test]
+fn first_states_of_workers_that_claim() {
+    check(&workers().first(FIRST));
 }
 
 #[test]

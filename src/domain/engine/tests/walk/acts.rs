@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use super::super::super::{Actor, Event, Orders, TurnOutcome};
 use super::super::host::Host;
-use super::attached;
+use super::{attached, workers};
 use crate::domain::facts::PodId;
 use crate::domain::kick::Boundary;
 use crate::domain::rate_limit;
@@ -29,6 +29,7 @@ pub(in super::super) enum Act {
     Delegate(usize),
     Requeue(usize),
     Done(usize),
+    Offer(usize),
     // The Orchestrator, by writing into files: nobody can tell it from a person.
     Reopen(usize),
     Scribble(usize),
@@ -54,6 +55,11 @@ pub(in super::super) enum Act {
     // What was delegated.
     PodEnds(usize),
     WorkerCloses(usize),
+    // Workers that claim.
+    WorkerClaims(usize),
+    WorkerBeats(usize),
+    WorkerGivesUp(usize),
+    WorkerIsDone(usize),
     // Time.
     AnHourPasses,
     ADayPasses,
@@ -64,6 +70,8 @@ pub(in super::super) enum Act {
     PersonStarts(usize),
     PersonFinishes(usize),
     PersonGates(usize),
+    /// A checkout, or another clone.
+    OldTextComesBack(usize),
     UserKick,
     PanelOpen,
     Pause,
@@ -83,6 +91,7 @@ impl Act {
                 | PersonStarts(_)
                 | PersonFinishes(_)
                 | PersonGates(_)
+                | OldTextComesBack(_)
                 | UserKick
                 | PanelOpen
                 | Pause
@@ -118,6 +127,7 @@ impl Act {
                     | Delegate(_)
                     | Requeue(_)
                     | Done(_)
+                    | Offer(_)
                     | Reopen(_)
                     | Scribble(_)
                     | Invent(_)
@@ -131,7 +141,8 @@ impl Act {
     /// Which ticket it is about, if about one.
     pub(super) fn about(self) -> Option<usize> {
         match self {
-            Shelve(n) | WaitForRoom(n) | Await(n) | PodEnds(n) => Some(n),
+            Shelve(n) | WaitForRoom(n) | Await(n) | PodEnds(n) | Offer(n) | WorkerBeats(n) | WorkerGivesUp(n)
+            | WorkerIsDone(n) => Some(n),
             _ => self.touches(),
         }
     }
@@ -140,8 +151,8 @@ impl Act {
     pub(super) fn touches(self) -> Option<usize> {
         match self {
             Plan(n) | Accept(n) | Delegate(n) | Requeue(n) | Done(n) | Reopen(n) | Scribble(n) | Invent(n)
-            | WorkerCloses(n) | PersonEdits(n) | PersonQueues(n) | PersonUnqueues(n) | PersonStarts(n)
-            | PersonFinishes(n) | PersonGates(n) => Some(n),
+            | WorkerCloses(n) | WorkerClaims(n) | OldTextComesBack(n) | PersonEdits(n) | PersonQueues(n)
+            | PersonUnqueues(n) | PersonStarts(n) | PersonFinishes(n) | PersonGates(n) => Some(n),
             _ => None,
         }
     }
@@ -172,6 +183,9 @@ impl Act {
             PersonStarts(n) => state(n) != Some(State::Inprogress),
             PersonFinishes(n) => state(n) != Some(State::Done),
             Restart => !busy,
+            Offer(_) | WorkerClaims(_) | WorkerBeats(_) | WorkerGivesUp(_) | WorkerIsDone(_) | OldTextComesBack(_) => {
+                workers::is_possible(host, self)
+            }
             Pause => host.saved.paused.is_none(),
             Resume => host.saved.paused.is_some(),
             _ => true,
@@ -215,6 +229,9 @@ pub(super) fn act(host: &mut Host, act: Act) -> bool {
         PodEnds(n) | WorkerCloses(n) => end_pod(host, n, matches!(act, WorkerCloses(_))),
         Starts | Resumes | Prompt | Stop | StopAgain | StopFails | Interrupt | Leaves | WakeRuns | WakeFails => {
             attached::act(host, act);
+        }
+        Offer(_) | WorkerClaims(_) | WorkerBeats(_) | WorkerGivesUp(_) | WorkerIsDone(_) | OldTextComesBack(_) => {
+            workers::act(host, act);
         }
         AnHourPasses => host.run(3_700),
         ADayPasses => host.run(25 * 3600),

@@ -5,9 +5,9 @@ use super::search::{World, check};
 use super::{
     Act::{self, *},
     any_time, attached, brake, by_hand, each, failing, gates, haste, one_item, orchestrator, own_hand, paused, people,
-    policy, two, woken,
+    policy, two, woken, workers,
 };
-use crate::domain::sample::{queued, ticket};
+use crate::domain::sample::{accepted, queued, ticket};
 use crate::domain::ticket::State;
 
 #[test]
@@ -84,6 +84,12 @@ fn whole_attached() {
 
 #[test]
 #[ignore = "minutes: the whole of each world"]
+fn whole_workers() {
+    check(&workers_in_small());
+}
+
+#[test]
+#[ignore = "minutes: the whole of each world"]
 fn whole_woken() {
     check(&woken());
 }
@@ -92,7 +98,7 @@ fn whole_woken() {
 #[test]
 #[ignore = "minutes: hundreds of thousands of states of each world"]
 fn far_into_the_large_ones() {
-    for world in [people(), by_hand(), gates(), paused(), haste(), any_time()] {
+    for world in [people(), by_hand(), gates(), paused(), haste(), any_time(), workers()] {
         check(&world.first(200_000));
     }
 }
@@ -124,6 +130,11 @@ fn small(name: &'static str, mut acts: Vec<Act>, more: &[fn(usize) -> Act]) -> W
 
 fn people_in_small() -> World {
     small("people", vec![EndTurn, ADayPasses], &[Accept, PersonEdits, PersonQueues])
+}
+
+fn workers_in_small() -> World {
+    let acts = [Accept, Requeue, WorkerClaims, WorkerBeats, WorkerGivesUp, WorkerIsDone, Offer, OldTextComesBack];
+    World { tickets: vec![accepted("a")], acts: [vec![EndTurn, ADayPasses], each(1, &acts)].concat(), ..workers() }
 }
 
 fn by_hand_in_small() -> World {

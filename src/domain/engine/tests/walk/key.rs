@@ -10,6 +10,7 @@ use super::super::super::{Engine, Orchestrator, Reach};
 use super::super::host::Host;
 use super::acts::NAMES;
 use super::rest::Ghost;
+use super::workers;
 use crate::domain::facts::Dirty;
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::Attempt;
@@ -24,6 +25,7 @@ const MOMENT: TimeDelta = TimeDelta::milliseconds(150);
 /// Moves every moment to where nothing tells it from any other of its kind. Only at rest: nothing is due within the
 /// time that each act is given.
 pub(super) fn settle_times(host: &mut Host) {
+    workers::settle_times(host);
     let now = host.now;
     let engine = &mut host.engine;
     let later = |at: &mut Option<Timestamp>, to: TimeDelta| *at = at.filter(|at| *at > now).map(|_| now + to);
@@ -221,6 +223,7 @@ fn ticket(host: &Host, ghost: &Ghost, n: usize, alike: bool, hasty: u8) -> Vec<u
     note(&mut key, engine, &id, now);
     let pods = engine.facts.pods_on(&id).count();
     key.number(pods + 16 * engine.under_way.iter().filter(|(of, _)| *of == id).count());
+    key.0.extend(workers::key(host, n));
     let ledger = &engine.ledger;
     key.bits([
         ledger.seen.contains(&id),

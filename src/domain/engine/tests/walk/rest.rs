@@ -3,7 +3,7 @@
 use super::super::super::{Reach, Record, RecordKind};
 use super::super::host::Host;
 use super::acts::{Act, NAMES};
-use super::attached;
+use super::{attached, workers};
 use crate::domain::kick::{Boundary, Decision, PATIENCE, Suppression};
 use crate::domain::sample::id;
 use crate::domain::ticket::State;
@@ -55,7 +55,15 @@ impl Ghost {
         let leaves = |n: usize| host.ticket(NAMES[n]).state == Some(State::Inprogress);
         let over = match act {
             Act::PodEnds(_) | Act::WorkerCloses(_) => true,
-            Act::Requeue(n) | Act::Done(n) | Act::PersonQueues(n) | Act::PersonFinishes(n) => leaves(n),
+            Act::WorkerGivesUp(n) => workers::is_held(host, n) && leaves(n),
+            Act::Requeue(n) | Act::Done(n) | Act::PersonQueues(n) | Act::PersonFinishes(n) | Act::WorkerIsDone(n) => {
+                leaves(n)
+            }
+            Act::ADayPasses
+                if (0..NAMES.len()).any(|n| host.has(NAMES[n]) && workers::is_held(host, n) && leaves(n)) =>
+            {
+                true
+            }
             Act::AnHourPasses | Act::ADayPasses => host.engine.work_set.iter().any(|(_, note)| {
                 note.awaited.as_ref().is_some_and(|awaited| awaited.due > host.now && act == Act::ADayPasses)
             }),
