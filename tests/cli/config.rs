@@ -27,6 +27,8 @@ fn every_value_says_where_it_came_from() {
     kick.reoffer_idle                "off"           default
     capacity.max_inprogress          1               default
     gates.dirty_workspace            "block"         default
+    claims.ttl                       "90m"           default
+    claims.label                     "claimed"       default
     writes.polite_max                "10m"           default
     watch.verify_every               "10m"           default
     (exit 0)
@@ -59,7 +61,7 @@ fn mistakes_are_listed_all_at_once() {
     insta::assert_snapshot!(bench.yoi("work", "config"), @r#"
     ! yoi: [BENCH]/work/.yoi/config.toml has 3 problems
     !   - [BENCH]/work/.yoi/config.toml:2:1: unknown key `max_item` in `[kick]`; did you mean `max_items`?
-    !   - [BENCH]/work/.yoi/config.toml:3:2: this version of yoi does not act on `[claims]` yet; remove it
+    !   - [BENCH]/work/.yoi/config.toml:4:7: `claims.ttl`: `90` has no unit: write `90s` for seconds, `90m` for minutes or `90h` for hours
     !   - [BENCH]/work/.yoi/config.toml:6:19: `gates.dirty_workspace` takes `"block"`, `"warn"` or `"off"`, not `no`
     (exit 1)
     "#);

@@ -110,6 +110,7 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("set", "--file tickets/a.md note=y"),
         ("doctor", ""),
         ("status", ""),
+        ("next", ""),
         ("events", ""),
         ("pod list", ""),
         ("pause", "--reason later"),
