@@ -86,6 +86,7 @@ fn started(count: usize) -> (Engine, Timestamp) {
         pods: Vec::new(),
         ended_pods: Vec::new(),
         ended_turns: Vec::new(),
+        claims: Vec::new(),
         dirty: Dirty::NotProbed,
         editor_name: "Ana".into(),
     };

@@ -1,13 +1,130 @@
-//! Claims as git refs, one a ticket: each step a commit on the one before it (DESIGN.md 6.2).
+//! Claims as git refs, one a ticket: each step a commit on the one before it (DESIGN.md 6.2). The refs are this
+//! repository's own here, moved by libgit2, or by the git program where libgit2 cannot open it.
 //!
 //! Must not know: who may take which step (`domain::claim` decides), how a step is written down (`text::claim_record`).
 
 #[cfg(test)]
-pub mod contract;
+pub(crate) mod contract;
+mod library;
+mod program;
+mod push;
+mod refs;
+pub mod remote;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use library::Library;
+use program::Program;
+use refs::{CLAIMS, Known, Refs, Set};
 
 use crate::domain::claim::{Revision, Step, StepKind, Tip};
 use crate::domain::ticket::TicketId;
-use crate::ports::ClaimsError;
+use crate::ports::{AllClaims, Claims, ClaimsError, Swapped};
+
+/// How long a lock of git's that somebody else holds is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long after a try that nobody else was the reason for the next one comes.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The claims of one repository, for all its worktrees.
+#[derive(Clone, Debug)]
+pub struct GitClaims {
+    /// Where the git program runs: a folder of a worktree.
+    root: PathBuf,
+    common_dir: Option<PathBuf>,
+    patience: Duration,
+    /// Whether libgit2 is left out.
+    program_only: bool,
+    known: Arc<Mutex<Known>>,
+}
+
+impl GitClaims {
+    /// The claims of the repository around the workspace `root`; `common_dir` is its common directory, None without git.
+    /// Nothing is opened before something is asked.
+    pub fn new(root: &Path, common_dir: Option<&Path>) -> Self {
+        let common_dir = common_dir.map(Path::to_owned);
+        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false, known: Arc::default() }
+    }
+
+    fn all_below(&self, prefix: &str) -> Result<AllClaims, ClaimsError> {
+        // One that comes at the same time waits, and has less to read then.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        refs::all(&*self.refs()?, prefix, &mut known)
+    }
+
+    /// The repository, opened afresh: it may have become one of another kind since the last time.
+    fn refs(&self) -> Result<Box<dyn Refs>, ClaimsError> {
+        let Some(common_dir) = &self.common_dir else {
+            let message = "claims are kept in git, and this workspace is in no git repository (`git init` makes one)";
+            return Err(ClaimsError::NoGit(message.into()));
+        };
+        if self.program_only {
+            return Ok(Box::new(Program::new(&self.root, common_dir, "it was not asked")));
+        }
+        match Library::open(common_dir) {
+            Ok(library) => Ok(Box::new(library)),
+            Err(error) => Ok(Box::new(Program::new(&self.root, common_dir, error.message()))),
+        }
+    }
+}
+
+impl Claims for GitClaims {
+    fn all(&self) -> Result<AllClaims, ClaimsError> {
+        self.all_below(CLAIMS)
+    }
+
+    fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {
+        refs::read(&*self.refs()?, CLAIMS, id)
+    }
+
+    fn swap(
+        &self,
+        id: &TicketId,
+        expected: Option<&Revision>,
+        on: Option<&Revision>,
+        steps: &[Step],
+    ) -> Result<Swapped, ClaimsError> {
+        let refs = &*self.refs()?;
+        let newest = refs::read(refs, CLAIMS, id)?;
+        if newest.as_ref().map(|tip| &tip.revision) != expected {
+            return Ok(Swapped::Lost(newest));
+        }
+        check_wish(id, newest.as_ref(), on, steps)?;
+        let made = refs::write(refs, on, steps)?;
+        let due = Instant::now() + self.patience;
+        loop {
+            let set = refs.set(&refs::of(CLAIMS, id), expected, &made.revision, due);
+            if set == Ok(Set::Done) {
+                return Ok(Swapped::Moved(made));
+            }
+            let newest = refs::read(refs, CLAIMS, id)?;
+            let is_ours = newest.as_ref().is_some_and(|tip| tip.revision == made.revision);
+            match set {
+                Err(error) if is_ours => {
+                    return Err(ClaimsError::Unknown(format!(
+                        "the claim of `{id}` was moved, but may get lost: {error}"
+                    )));
+                }
+                Err(error) => return Err(error),
+                Ok(_) if newest.as_ref().map(|tip| &tip.revision) != expected => return Ok(Swapped::Lost(newest)),
+                Ok(Set::Other(why)) if Instant::now() >= due => {
+                    let name = refs::of(CLAIMS, id);
+                    return Err(ClaimsError::Failed(format!(
+                        "git did not move {name}, which nobody else moved: {why}"
+                    )));
+                }
+                // Somebody moved it to and fro, or held a lock that git calls otherwise.
+                Ok(_) => thread::sleep(PAUSE),
+            }
+        }
+    }
+}
 
 /// Refuses what no caller may ask for, whatever the race: no step, another ticket's, or one on top of something else than
 /// the newest, or than what a newest heartbeat stood on.

@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a dirty worktree or an obstacle holds up. DESIGN.md 2.3 and 6.1.
 
+mod of_ticket;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 use git2::{FileMode, ObjectType, Repository, Status, StatusEntry, StatusOptions, Tree};
 
 use super::git_program::{self, GitError};
+use crate::domain::evidence::close::Checks;
 use crate::domain::facts::Dirty;
 use crate::ports::{MainWorktree, Obstacle};
 
@@ -230,6 +232,10 @@ impl MainWorktree for GitWorktree {
             .into_iter()
             .find_map(|tree| of_folder(&["ls-tree", "-r", tree]).filter(|l| !l.is_empty()));
         !self.lies_elsewhere(&lay.unwrap_or_default())
+    }
+
+    fn of_ticket(&self, name: &str) -> Checks {
+        self.git_dir.as_ref().map_or_else(Checks::default, |_| of_ticket::look(&self.root, name))
     }
 
     fn user_name(&self) -> Option<String> {

@@ -2,7 +2,10 @@
 //!
 //! Must not know: what is asked of git. House rule 13; FAULTS kinds 3 and 12.
 
-use std::io::{self, Read};
+mod streaming;
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,6 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+pub use streaming::stream;
 
 /// The longest that one run may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -76,6 +81,70 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
 
 /// The same for what nobody should wait for so long.
 pub fn run_within_limit(folder: &Path, arguments: &[&str], limit: Duration) -> Result<Vec<u8>, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command.stdin(Stdio::null());
+    let shown = arguments.join(" ");
+    successful(run_within(command, &shown, &[], limit)?, shown)
+}
+
+/// The same for what may take long, may have to fetch what a partial clone lacks, and runs the user's own hooks. `holding` is
+/// open as long as git, and whatever it starts, runs.
+pub fn run_holding(
+    folder: &Path,
+    arguments: &[&OsStr],
+    holding: impl Into<Stdio>,
+    limit: Duration,
+) -> Result<Vec<u8>, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command.env_remove("GIT_NO_LAZY_FETCH").stdin(holding);
+    let shown = shown(arguments);
+    successful(run_within(command, &shown, &[], limit)?, shown)
+}
+
+fn shown(arguments: &[&OsStr]) -> String {
+    arguments.join(OsStr::new(" ")).to_string_lossy().into_owned()
+}
+
+/// How a run ended, and what it wrote.
+#[derive(Debug)]
+pub struct Said {
+    /// How it ended.
+    status: ExitStatus,
+    /// Its standard output.
+    pub out: Vec<u8>,
+    /// Its standard error, as text.
+    pub err: String,
+}
+
+impl Said {
+    /// Whether it exited with 0.
+    pub fn success(&self) -> bool {
+        self.status.success()
+    }
+}
+
+/// Runs git in this folder with something to read; however it ends is an answer.
+pub fn ask(folder: &Path, arguments: &[&str], input: &[u8], limit: Duration) -> Result<Said, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+    run_within(command, &arguments.join(" "), input, limit)
+}
+
+/// Runs git in this folder for something that needs another machine. Credentials, ssh and proxies are the user's; nobody is
+/// asked for anything: `ssh` is the command for it, where it is not to be git's own choice.
+pub fn ask_remote(folder: &Path, arguments: &[&str], ssh: Option<&str>, limit: Duration) -> Result<Said, GitError> {
+    let mut command = in_folder(folder, arguments);
+    command
+        .env_remove("GIT_NO_LAZY_FETCH")
+        .stdin(Stdio::null())
+        .env("SSH_ASKPASS_REQUIRE", "never")
+        .env("GCM_INTERACTIVE", "never");
+    command.envs(ssh.map(|ssh| ("GIT_SSH_COMMAND", ssh)));
+    run_within(command, &arguments.join(" "), &[], limit)
+}
+
+/// Git in this folder, and nothing else of the caller's.
+fn in_folder(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new("git");
     // What a repository's own settings could start, or make slow: none of it is needed for an answer.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"]);
@@ -84,7 +153,16 @@ pub fn run_within_limit(folder: &Path, arguments: &[&str], limit: Duration) -> R
     }
     command.env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     command.env("GIT_NO_LAZY_FETCH", "1").args(arguments).current_dir(folder);
-    run_within(command, &arguments.join(" "), limit)
+    command
+}
+
+/// Its output, if it ended well.
+fn successful(said: Said, arguments: String) -> Result<Vec<u8>, GitError> {
+    if said.success() {
+        return Ok(said.out);
+    }
+    let how = how(said.status);
+    Err(GitError::Failed { arguments, how, code: said.status.code(), message: said.err })
 }
 
 /// The version, as `git --version` says it.
@@ -93,15 +171,11 @@ pub fn version() -> Result<String, GitError> {
     Ok(String::from_utf8_lossy(&said).trim().to_owned())
 }
 
-fn run_within(mut command: Command, arguments: &str, limit: Duration) -> Result<Vec<u8>, GitError> {
+fn run_within(mut command: Command, arguments: &str, input: &[u8], limit: Duration) -> Result<Said, GitError> {
     let not_run = |error| GitError::NotRun { arguments: arguments.into(), error };
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        // The folder may be what is missing.
-        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => GitError::NotInstalled,
-        _ => not_run(error),
-    })?;
-    let output = read(child.stdout.take()).and_then(|out| Ok((out, read(child.stderr.take())?)));
+    let mut child = spawn(&mut command, arguments)?;
+    let given = write(child.stdin.take(), input);
+    let output = given.and_then(|()| Ok((read(child.stdout.take())?, read(child.stderr.take())?)));
     let (out, err) = output.inspect_err(|_| drop(end(&mut child))).map_err(not_run)?;
     let due = Instant::now() + limit;
     // Both are closed when it ends: so waiting for their ends is waiting for its end.
@@ -116,14 +190,29 @@ fn run_within(mut command: Command, arguments: &str, limit: Duration) -> Result<
         end(&mut child).map_err(not_run)?;
         return Err(GitError::TimedOut { arguments: arguments.into(), limit });
     };
-    if !status.success() {
-        let message = String::from_utf8_lossy(&err.map_err(not_run)?).trim().to_owned();
-        return Err(GitError::Failed { arguments: arguments.into(), how: how(status), code: status.code(), message });
-    }
-    out.map_err(not_run)
+    let err = String::from_utf8_lossy(&err.map_err(not_run)?).trim().to_owned();
+    Ok(Said { status, out: out.map_err(not_run)?, err })
+}
+
+fn spawn(command: &mut Command, arguments: &str) -> Result<Child, GitError> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command.spawn().map_err(|error| match error.kind() {
+        // The folder may be what is missing.
+        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => GitError::NotInstalled,
+        _ => GitError::NotRun { arguments: arguments.into(), error },
+    })
 }
 
 type Answer = Receiver<io::Result<Vec<u8>>>;
+
+/// Writes on a thread of its own, because git may not read before its own output is read. What it does not want to read is
+/// no error.
+fn write(pipe: Option<impl Write + Send + 'static>, input: &[u8]) -> io::Result<()> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    let input = input.to_vec();
+    let write_all = move || drop(pipe.write_all(&input));
+    thread::Builder::new().name("yoi git input".into()).spawn(write_all).map(drop)
+}
 
 /// Reads on a thread of its own, because git stops when a pipe that nobody empties is full.
 fn read(pipe: Option<impl Read + Send + 'static>) -> io::Result<Answer> {
@@ -178,8 +267,9 @@ mod tests {
 
     fn shell(script: &str, limit: Duration) -> Result<String, String> {
         let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        let said = run_within(command, "test", limit).map_err(|error| error.to_string())?;
+        command.args(["-c", script]).stdin(Stdio::null());
+        let said = run_within(command, "test", &[], limit);
+        let said = said.and_then(|said| successful(said, "test".into())).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 
@@ -215,9 +305,20 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_apart() {
-        let missing = run_within(Command::new("no-such-program-here"), "x", TIME_LIMIT);
+        let missing = run_within(Command::new("no-such-program-here"), "x", &[], TIME_LIMIT);
         assert!(matches!(missing, Err(GitError::NotInstalled)));
         assert!(matches!(run(Path::new("/no-such-folder"), &["status"]), Err(GitError::NotRun { .. })));
+    }
+
+    #[test]
+    fn it_is_given_something_to_read_however_much_it_says_meanwhile() {
+        let folder = TempDir::new().unwrap();
+        let input = b"HEAD 0123456789\n".repeat(50_000);
+        let said = ask(folder.path(), &["stripspace"], &input, TIME_LIMIT).unwrap();
+        assert!(said.success() && said.out == input);
+        // It ends without reading anything.
+        let said = ask(folder.path(), &["--no-such-option"], &input, TIME_LIMIT).unwrap();
+        assert!(!said.success() && said.err.contains("unknown option"), "{}", said.err);
     }
 
     #[test]

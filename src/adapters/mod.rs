@@ -4,7 +4,6 @@
 
 pub mod ancestry;
 pub mod claims;
-pub mod claims_without_git;
 pub mod config_file;
 pub mod daemon_lock;
 pub mod editor;
@@ -33,3 +32,4 @@ pub mod trust;
 pub mod wake;
 pub mod watcher;
 pub mod workspace;
+pub mod worktrees;

@@ -98,6 +98,11 @@ impl StateFolder {
         self.path.join("turns")
     }
 
+    /// The folder of worktrees' locks and journals.
+    pub fn worktrees(&self) -> PathBuf {
+        self.path.join("worktrees")
+    }
+
     /// The folder of the runs: orders, locks and records of supervisors.
     pub fn runs(&self) -> PathBuf {
         self.path.join("runs")

@@ -61,7 +61,9 @@ struct Record {
 pub fn commands_of(config: &Config) -> Vec<Command> {
     let command = config.orchestrator.iter().map(|exec| ("orchestrator.command", exec.command.clone()));
     let wake = config.session.wake.iter().map(|command| ("orchestrator.wake", command.clone()));
-    command.chain(wake).map(|(key, arguments)| Command { key, arguments }).collect()
+    let made = config.worktrees.after_create.iter().map(|command| ("worktrees.after_create", command.clone()));
+    let removed = config.worktrees.before_remove.iter().map(|command| ("worktrees.before_remove", command.clone()));
+    command.chain(wake).chain(made).chain(removed).map(|(key, arguments)| Command { key, arguments }).collect()
 }
 
 /// Whether this user has agreed to these commands in the workspace at `root`.

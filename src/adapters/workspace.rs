@@ -156,7 +156,10 @@ fn counterpart(folder: &Path, linked: &Path, main: &Path) -> PathBuf {
 
 /// The worktree of a bare repository that is the workspace, if one is.
 fn beside_bare(repository: &Repository, start: &Path, chosen_by: ChosenBy) -> Result<Option<PathBuf>, WorkspaceError> {
-    let mut roots: Vec<_> = repository.linked_worktrees().into_iter().filter(|top| holds_yoi(top)).collect();
+    let all: Vec<_> = repository.linked_worktrees().into_iter().filter(|top| holds_yoi(top)).collect();
+    // Where `.yoi/` is tracked, the worktree of each ticket has a copy of it, and is no workspace: by default it lies inside one.
+    let is_inside = |top: &PathBuf| all.iter().any(|other| other != top && top.starts_with(other));
+    let mut roots: Vec<_> = all.iter().filter(|top| !is_inside(top)).cloned().collect();
     if roots.len() > 1 {
         let chosen = |root: &&PathBuf| chosen_by != ChosenBy::CurrentFolder && start.starts_with(root);
         match roots.iter().find(chosen) {

@@ -7,11 +7,13 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
+use super::evidence;
 use super::failure::Failure;
 use super::handle::handle;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use super::seeking;
 use super::view::{BeatView, ClaimView, MoveView, VERSION, value};
+use super::worktrees;
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
@@ -32,6 +34,10 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
         Request::Claim(request) => claim(request, lending),
         Request::Heartbeat(request) => heartbeat(&request, lending),
         Request::Release(request) => release(request, lending),
+        request if request.is_about_worktrees() => worktrees::carry_out(request, lending),
+        Request::Block(request) => evidence::block(&request, lending),
+        Request::Decompose(request) => evidence::decompose(request, lending),
+        Request::Close(request) => evidence::close(&request, lending),
         Request::Next(request) => seeking::next(request, lending),
         Request::Offer { id, caller } => seeking::offer(&id, caller, lending),
         other => lending.lend(move |host| handle(other, host))?,
@@ -73,7 +79,7 @@ fn made_up(role: &str, nonce: &str) -> String {
 }
 
 /// What stands in a commit's subject and in notes: one word.
-fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
     if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
         let message = format!("the name of a {what} is one word of at most {LONGEST_NAME} bytes");

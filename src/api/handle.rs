@@ -49,9 +49,17 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
         // Moved by `claiming::carry_out`, which does not hold the host meanwhile.
-        Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_) | Request::Next(_) | Request::Offer { .. } => {
+        Request::Worktrees | Request::RemoveWorktree { .. } | Request::RestoreWorktree { .. } => {
             carry_out(request, host)
         }
+        Request::Claim(_)
+        | Request::Heartbeat(_)
+        | Request::Release(_)
+        | Request::Block(_)
+        | Request::Decompose(_)
+        | Request::Close(_)
+        | Request::Next(_)
+        | Request::Offer { .. } => carry_out(request, host),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

@@ -6,6 +6,7 @@ mod caller;
 mod claiming;
 pub mod connections;
 mod delivery;
+mod evidence;
 pub mod failure;
 pub mod handle;
 pub mod hook;
@@ -21,6 +22,7 @@ mod session;
 pub mod settings;
 pub mod view;
 pub mod watching;
+mod worktrees;
 
 pub use claiming::carry_out;
 pub use handle::handle;

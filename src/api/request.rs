@@ -1,8 +1,12 @@
 //! What a face may ask for. One vocabulary for CLI, HTTP, panel and MCP.
 
+mod evidence;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use evidence::{BlockRequest, ChildRequest, CloseRequest, DecomposeRequest, EndRequest};
 
 /// Who asks, as far as the asking process knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +101,12 @@ pub enum Request {
     Heartbeat(HolderRequest),
     /// Give a claim up.
     Release(ReleaseRequest),
+    /// End the work on a ticket: it cannot go on.
+    Block(BlockRequest),
+    /// End it: the ticket becomes several.
+    Decompose(DecomposeRequest),
+    /// End it: it is done with, on evidence.
+    Close(CloseRequest),
     /// The next ticket for a worker.
     Next(NextRequest),
     /// Offer a ticket to workers again that was claimed before.
@@ -169,6 +179,27 @@ pub enum Request {
         /// The kick's name.
         kick: String,
     },
+    /// The worktrees of tickets.
+    Worktrees,
+    /// Remove one.
+    RemoveWorktree {
+        /// The exact id of its ticket.
+        id: String,
+        /// Save everything in it first.
+        #[serde(default)]
+        force: bool,
+        /// The worker that asks.
+        #[serde(default)]
+        worker: Option<String>,
+    },
+    /// Bring back one that was saved.
+    RestoreWorktree {
+        /// The exact id of its ticket.
+        id: String,
+        /// Which of those that were saved; null: the newest.
+        #[serde(default)]
+        from: Option<String>,
+    },
     /// This session becomes the Orchestrator's.
     Attach(SessionRequest),
     /// The Orchestrator's session begins anew.
@@ -191,6 +222,7 @@ impl Request {
                 | Request::Status
                 | Request::WorkSet
                 | Request::Pods
+                | Request::Worktrees
                 | Request::Doctor { fix: false, .. }
                 | Request::Kick { dry_run: true, .. }
                 | Request::Next(NextRequest { claim: false, .. })
@@ -200,7 +232,23 @@ impl Request {
     /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
     pub fn moves_a_claim(&self) -> bool {
         let asks_whose = matches!(self, Request::Next(_) | Request::Offer { .. });
-        asks_whose || matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_))
+        let moves = matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_));
+        asks_whose || moves || self.end().is_some()
+    }
+
+    /// Of which ticket it ends the work.
+    fn end(&self) -> Option<&EndRequest> {
+        match self {
+            Request::Block(BlockRequest { end, .. })
+            | Request::Decompose(DecomposeRequest { end, .. })
+            | Request::Close(CloseRequest { end, .. }) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// Whether git has to look into, make or remove worktrees for it: not on the host's own thread either.
+    pub fn is_about_worktrees(&self) -> bool {
+        matches!(self, Request::Worktrees | Request::RemoveWorktree { .. } | Request::RestoreWorktree { .. })
     }
 
     /// The id of the ticket that it is about, as given.
@@ -218,7 +266,7 @@ impl Request {
             Request::Claim(claim) => Some(&claim.id),
             Request::Heartbeat(holder) | Request::Release(ReleaseRequest { holder, .. }) => Some(&holder.id),
             Request::Hook(hook) => hook.ticket.as_deref(),
-            _ => None,
+            _ => self.end().map(|end| end.id.as_str()),
         }
     }
 }

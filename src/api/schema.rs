@@ -10,8 +10,9 @@ use super::failure::Failure;
 use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
-    BeatView, ClaimView, DoctorView, DoneView, DownView, EventView, HookView, KickView, ListView, MoveView, NewView,
-    NextView, PodsView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView,
+    NewView, NextView, PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    WorktreeRemovedView, WorktreesView,
 };
 
 /// All schemas in one document: `commands` names each command's, `$defs` holds them.
@@ -34,6 +35,10 @@ pub fn document() -> Value {
     add(&["claim"], of::<ClaimView>(&mut generator));
     add(&["next"], of::<NextView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
+    add(&["worktree list"], of::<WorktreesView>(&mut generator));
+    add(&["worktree remove"], of::<WorktreeRemovedView>(&mut generator));
+    add(&["worktree restore"], of::<RestoredView>(&mut generator));
+    add(&["block", "decompose", "close"], of::<EndView>(&mut generator));
     add(&["set"], of::<SetView>(&mut generator));
     add(&["work-set"], of::<WorkSetView>(&mut generator));
     add(

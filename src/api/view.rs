@@ -1,15 +1,18 @@
 //! What a face gets to see: types on the wire, pinned by `docs/schema.json`. Ticket fields are `snake_case`.
 
 mod claim;
+mod evidence;
 mod next;
 mod operation;
 mod orchestrator;
 mod ticket;
+mod worktree;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView};
+pub use evidence::{ChildView, EndView};
 pub use next::{HeldBackView, NextView, ReasonView};
 pub use operation::{DoctorView, DownView, EventView, FindingView, StatusView, TICKET_FOLDER, TimerView, UpView};
 pub use orchestrator::{DoneView, HeldView, HookView, ItemView, KickView, PodView, PodsView, WorkSetView};
@@ -17,6 +20,7 @@ pub use ticket::{
     AwaitedView, FaultView, GateView, ListView, MoveView, NewView, ProblemView, SetView, ShowView, TicketView,
     WaitingView, WhyView,
 };
+pub use worktree::{RestoredView, WorktreeRemovedView, WorktreeView, WorktreesView};
 
 use super::failure::Failure;
 

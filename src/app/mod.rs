@@ -5,17 +5,22 @@
 mod asking;
 mod folder;
 mod meant;
+mod programs;
 mod repairs;
 mod resident;
 mod service;
 mod surroundings;
+#[cfg(test)]
+mod tests;
+mod trees;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::adapters::claims_without_git::WithoutGit;
+use crate::adapters::claims::GitClaims;
+use crate::adapters::claims::remote::RemoteClaims;
 use crate::adapters::environment::Environment;
 use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
@@ -137,7 +142,8 @@ impl App {
     /// What a request needs to know: all tickets, or that one of which it speaks.
     fn found(&self, request: &Request) -> Found {
         // A new ticket is about no other, and may be the first in a folder that is not there yet.
-        if let Request::New { .. } = request {
+        // Worktrees are git's, and there also where the ticket folder is not.
+        if matches!(request, Request::New { .. }) || request.is_about_worktrees() {
             return Found::Only(Vec::new());
         }
         let (Request::Show { id, .. } | Request::Set { id, .. } | Request::Why { id }) = request else {
@@ -188,7 +194,11 @@ impl App {
     }
 
     fn claims(&self) -> Arc<dyn Claims> {
-        Arc::new(WithoutGit)
+        let (root, git) = (&self.workspace.root, self.workspace.git_common_dir.as_deref());
+        match &self.config.claims_remote {
+            Some(remote) => Arc::new(RemoteClaims::new(root, git, remote)),
+            None => Arc::new(GitClaims::new(root, git)),
+        }
     }
 
     fn runs(&self) -> Result<RunFolder, Failure> {

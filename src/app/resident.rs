@@ -20,13 +20,10 @@ use crate::adapters::runs::own_program;
 use crate::adapters::watcher::{Notice, Watcher, Watching};
 use crate::api::failure::Failure;
 use crate::config;
-use crate::daemon::{About, Beginning, Command, Host, Message, Ports, Stop};
+use crate::daemon::{About, Beginning, Host, Message, Ports, Stop};
 use crate::http::door::Door;
 use crate::http::server;
-use crate::ports::{MainWorktree, Wake};
-
-/// What of yoi's own is not for the programs it runs.
-const SECRETS: [&str; 2] = ["DISCORD_ADMIN_WEBHOOK_URL", "YOI_HTTP_TOKEN"];
+use crate::ports::MainWorktree;
 
 /// How long the daemon waits for a lock that another process holds. Whoever asked waits longer, outside.
 const LOCK_PATIENCE: Duration = Duration::from_millis(500);
@@ -80,6 +77,7 @@ impl App {
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
+        self.mend_worktrees();
         // What was saved between the first look and the watch is not told by anybody.
         let _ = mail.send(Message::Reload);
         let path = self.state.daemon_lock();
@@ -192,37 +190,6 @@ impl App {
             NotAcquired::Held { .. } => Failure::refused(format!("{}: {error}", self.workspace.root.display()))
                 .hint("`yoi status` shows it, `yoi down` ends it"),
             NotAcquired::Io(_) => Failure::failed(error.to_string()),
-        })
-    }
-
-    pub(super) fn command(&self) -> Option<Command> {
-        let orchestrator = self.config.orchestrator.as_ref()?;
-        let span = |delta: chrono::TimeDelta| delta.to_std().unwrap_or(Duration::MAX);
-        Some(Command {
-            command: orchestrator.command.clone(),
-            folder: self.workspace.root.clone(),
-            set: self.told(),
-            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
-            timeout: span(orchestrator.turn_timeout),
-            stall: orchestrator.stall_timeout.map(span),
-            rate_limit: orchestrator.rate_limit.clone(),
-        })
-    }
-
-    /// What every program that yoi runs is told.
-    fn told(&self) -> Vec<(String, std::ffi::OsString)> {
-        vec![
-            ("YOI_WORKSPACE".into(), self.workspace.root.clone().into()),
-            ("YOI_SOCKET".into(), self.socket.clone().into()),
-        ]
-    }
-
-    pub(super) fn wake(&self) -> Option<Wake> {
-        self.policy().session.can_wake.then(|| Wake {
-            commands: self.config.session.wake.clone(),
-            folder: self.workspace.root.clone(),
-            set: self.told(),
-            unset: SECRETS.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
 }

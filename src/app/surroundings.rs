@@ -7,7 +7,7 @@ use super::repairs::Repair;
 use crate::adapters::editor;
 use crate::adapters::environment;
 use crate::adapters::git_program;
-use crate::adapters::trust::Trust;
+use crate::adapters::trust::{self, Trust};
 use crate::api::failure::Failure;
 use crate::api::view::{FindingView, TICKET_FOLDER};
 use crate::config::{self, ConfigError};
@@ -57,15 +57,22 @@ impl App {
 
     /// What is in the way by the settings.
     fn obstacles(&self) -> Vec<String> {
-        match self.reach() {
-            _ if self.trust.holds() => Vec::new(),
-            Reach::No(why) => vec![why],
-            _ => vec![
-                "the [orchestrator] wake commands are not trusted as they are, so nothing wakes the Orchestrator: look at \
-                 them with `yoi trust`"
-                    .into(),
-            ],
+        if self.trust.holds() {
+            return Vec::new();
         }
+        let keys: Vec<_> = trust::commands_of(&self.config).into_iter().map(|command| command.key).collect();
+        let of = |section: &str| keys.iter().any(|key| key.starts_with(section));
+        let reach = of("orchestrator.").then(|| match self.reach() {
+            Reach::No(why) => why,
+            _ => "the [orchestrator] wake commands are not trusted as they are, so nothing wakes the Orchestrator: look at \
+                  them with `yoi trust`"
+                .into(),
+        });
+        let hooks = of("worktrees.").then(|| {
+            "the [worktrees] hooks are not trusted as they are, so they are not run: look at them with `yoi trust`"
+                .into()
+        });
+        reach.into_iter().chain(hooks).collect()
     }
 
     /// The settings as a host acts on them.
@@ -77,6 +84,7 @@ impl App {
             command: self.command(),
             wake: self.wake(),
             obstacles: self.obstacles(),
+            worktrees: self.worktrees(),
             listed: listed.collect(),
         }
     }

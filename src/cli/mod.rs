@@ -3,13 +3,17 @@
 //! Must not know: any rule of its own.
 
 mod agent_hook;
+mod block;
 mod caller;
 mod claim;
+mod close;
 mod config;
 mod context;
+mod decompose;
 mod demo;
 mod doctor;
 mod edit;
+mod ending;
 mod events;
 mod hook;
 mod init;
@@ -34,6 +38,7 @@ mod terminal;
 mod trust;
 mod why;
 mod work_set;
+mod worktree;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,6 +86,10 @@ enum Command {
     Claim(claim::Arguments),
     Heartbeat(claim::HeartbeatArguments),
     Release(claim::ReleaseArguments),
+    Worktree(worktree::Arguments),
+    Block(block::Arguments),
+    Decompose(decompose::Arguments),
+    Close(close::Arguments),
     Kick(kick::Arguments),
     Pause(pause::PauseArguments),
     Resume(pause::ResumeArguments),
@@ -167,7 +176,11 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Claim(arguments) => claim::claim(&context, arguments),
         Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
         Command::Release(arguments) => claim::release(&context, arguments),
+        Command::Block(arguments) => block::run(&context, arguments),
+        Command::Decompose(arguments) => decompose::run(&context, arguments),
+        Command::Close(arguments) => close::run(&context, arguments),
         Command::Accept(arguments) => move_ticket::accept(&context, arguments),
+        Command::Worktree(arguments) => worktree::run(&context, arguments),
         Command::Kick(arguments) => kick::run(&context, &arguments),
         Command::Pause(arguments) => pause::pause(&context, arguments),
         Command::Resume(arguments) => pause::resume(&context, &arguments),

@@ -12,7 +12,7 @@ use crate::api::view::MoveView;
 const MORE: &str = "\
 planning -> ready -> queued -> inprogress -> done, one step at a time; a refusal
 says where it can go instead. To inprogress is `yoi accept`: every gate has to
-let it pass. To closed only with --force, or in the file.";
+let it pass. To closed is `yoi close`, which takes evidence; --force passes it over.";
 
 /// Move a ticket to another state, by the rules of the lifecycle
 #[derive(Args)]

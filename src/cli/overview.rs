@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "The Orchestrator's",
         &["work-set", "plan", "wait", "await", "accept", "offer", "kick", "pause", "resume", "orchestrator"],
     ),
-    ("A worker's", &["next", "claim", "heartbeat", "release"]),
+    ("A worker's", &["next", "claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -27,17 +27,13 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 17] = [
-    "block",
-    "decompose",
-    "close",
+const LATER: [&str; 13] = [
     "start",
     "panel",
     "scan",
     "inbox",
     "agents",
     "agent",
-    "worktree",
     "simulate",
     "mcp",
     "alerts",
@@ -53,7 +49,6 @@ pub fn hint(error: &clap::Error) -> Option<String> {
     let name = LATER.into_iter().find(|name| *name == asked)?;
     let instead = match name {
         "inbox" => "what needs a look is in `yoi status`, all of it in `yoi events`",
-        "close" => "`yoi move ID closed --force --reason TEXT` closes a ticket",
         "agents" | "agent" => "`yoi pod list` shows who is at work",
         "panel" => "`yoi status` and `yoi events --follow` show what happens",
         _ => "README.md says what is not here yet",

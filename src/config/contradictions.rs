@@ -61,6 +61,33 @@ pub(super) fn folder(written: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The folder for worktrees without `.` parts, or why it cannot be one.
+pub(super) fn worktrees_root(written: &str) -> Result<PathBuf, String> {
+    let says = |what: &str| {
+        Err(format!(
+            "`worktrees.root` {what}; write a folder inside the workspace, like \".yoi/worktrees\", or an absolute path"
+        ))
+    };
+    if written.trim().is_empty() {
+        return says("is empty");
+    }
+    if written.starts_with('~') {
+        return says(&format!("is `{written}`, and `~` stands for nothing here"));
+    }
+    let path = Path::new(written);
+    if path.components().any(|part| part == Component::ParentDir) {
+        return says(&format!("may not contain `..`: `{written}` could leave the workspace"));
+    }
+    let folder: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    let parts: Vec<_> = folder.iter().filter_map(|part| part.to_str()).collect();
+    match parts.as_slice() {
+        [] | ["/"] => says("has to be a folder of its own"),
+        [".git", ..] => says("may not lie in `.git`, which belongs to git"),
+        [".yoi"] | [".yoi", "run", ..] => says("may not lie among yoi's own files"),
+        _ => Ok(folder),
+    }
+}
+
 /// Why a key cannot hold the state.
 pub(super) fn state_key(written: &str) -> Option<String> {
     if TAKEN_KEYS.contains(&written) {

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{KEYS, LATER_KEYS, LATER_SECTIONS, sections};
-use super::nearest::nearest;
+use super::nearest;
 use crate::domain::ticket::Diagnostic;
 
 /// 1-based line and column (in characters) of a byte offset.

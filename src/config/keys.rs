@@ -2,7 +2,7 @@
 //!
 //! Must not know: what a file says. The reference and "did you mean" are made from this table.
 
-use std::fmt;
+use super::takes::Takes;
 
 /// One key that this version acts on.
 pub(super) struct Key {
@@ -22,74 +22,6 @@ impl Key {
     /// Section and name, with a dot between.
     pub(super) fn path(&self) -> String {
         format!("{}.{}", self.section, self.name)
-    }
-}
-
-/// What may be written for a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
-    /// A folder inside the workspace.
-    Folder,
-    /// The name of a frontmatter key.
-    Name,
-    /// A label, or an empty text.
-    Label,
-    /// A table from names to states.
-    States,
-    /// A list of the program and its arguments.
-    Command,
-    /// One exit code or a list of them, none of them 0.
-    ExitCodes,
-    /// One text or a list of them.
-    Texts,
-    /// A list of such lists.
-    Commands,
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// A number and a unit; `off` where that makes sense.
-    Duration {
-        /// Whether `off` may be written.
-        off: bool,
-    },
-    /// A whole number from 1.
-    Count {
-        /// The largest.
-        most: u32,
-        /// Whether `unlimited` may be written.
-        unlimited: bool,
-    },
-}
-
-impl fmt::Display for Takes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Takes::Folder => f.write_str("a folder inside the workspace"),
-            Takes::Name => f.write_str("the name of a frontmatter key"),
-            Takes::Label => f.write_str("a label, or an empty text"),
-            Takes::States => f.write_str("a table of `\"name in the files\" = \"state\"`"),
-            Takes::Command => f.write_str("a list of the program and its arguments, like `[\"claude\", \"-p\"]`"),
-            Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
-            Takes::Texts => f.write_str("a text, or a list of texts"),
-            Takes::Commands => f.write_str(
-                "a list of argument lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
-            ),
-            Takes::OneOf(words) => f.write_str(&one_of(words)),
-            Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),
-            Takes::Duration { off: true } => {
-                f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`, or `\"off\"`")
-            }
-            Takes::Count { most, unlimited: false } => write!(f, "a whole number from 1 to {most}"),
-            Takes::Count { most, unlimited: true } => write!(f, "a whole number from 1 to {most}, or `\"unlimited\"`"),
-        }
-    }
-}
-
-/// `"a"`, `"b"` or `"c"`.
-fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
     }
 }
 
@@ -234,10 +166,49 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         section: "claims",
+        name: "remote",
+        takes: Takes::Remote,
+        default: "\"\"",
+        about: "The git remote, like `\"origin\"`, that says who has a claim, where several machines or clones work on the \
+                same tickets; the git program asks it. Empty: this repository does, for itself and its worktrees.",
+    },
+    Key {
+        section: "claims",
         name: "label",
         takes: Takes::Label,
         default: "\"claimed\"",
         about: "The label that a ticket carries while it is claimed; an empty text for none. The claim itself is kept in git.",
+    },
+    Key {
+        section: "worktrees",
+        name: "root",
+        takes: Takes::Place,
+        default: "\".yoi/worktrees\"",
+        about: "The folder in which the worktrees of tickets are made. Where a symlink leads out of the workspace nothing is made; \
+                an absolute path is taken as it is.",
+    },
+    Key {
+        section: "worktrees",
+        name: "after_create",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "What is run, in this order, in a worktree that was just made. If one fails the worktree is taken away again. \
+                `YOI_WORKTREE` and `YOI_WORKSPACE` name both folders. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "worktrees",
+        name: "before_remove",
+        takes: Takes::Commands,
+        default: "[]",
+        about: "The same in one that is to be removed, before it is looked at: it can take away what a build made. If one \
+                fails the worktree stays. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "worktrees",
+        name: "hook_timeout",
+        takes: Takes::Duration { off: false },
+        default: "\"10m\"",
+        about: "How long each of these commands may run before it is ended, which counts as a failure.",
     },
     Key {
         section: "writes",
@@ -259,7 +230,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 6] = ["roles", "worktrees", "orphans", "agents", "alerts", "http"];
+pub(super) const LATER_SECTIONS: [&str; 5] = ["roles", "orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 0] = [];

@@ -5,11 +5,11 @@
 mod contradictions;
 mod document;
 mod keys;
-mod nearest;
 pub mod reference;
 mod resolve;
 mod right;
 pub mod starting;
+mod takes;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -21,11 +21,10 @@ use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
 
-pub use self::nearest::nearest;
-
 use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
+pub use crate::text::nearest::nearest;
 
 /// Where the configuration lies, relative to the workspace.
 pub const FILE: &str = ".yoi/config.toml";
@@ -54,6 +53,8 @@ pub struct Config {
     pub kick: KickPolicy,
     /// How much may be under way at once.
     pub capacity: Capacity,
+    /// Where worktrees are made, and what is run in them.
+    pub worktrees: WorktreeSettings,
     /// What uncommitted changes do to a start.
     pub dirty_workspace: DirtyGate,
     /// How yoi writes files of its own accord.
@@ -62,6 +63,8 @@ pub struct Config {
     pub verify_every: Option<TimeDelta>,
     /// How long a claim holds, and what shows it.
     pub claims: ClaimPolicy,
+    /// The git remote that says who has a claim; None: this repository does.
+    pub claims_remote: Option<String>,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }
@@ -86,6 +89,19 @@ pub struct SessionSettings {
     pub wake: Vec<Vec<String>>,
     /// How long a turn may be without any sign of life.
     pub busy_max: TimeDelta,
+}
+
+/// The worktrees of tickets (DESIGN.md 6.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeSettings {
+    /// The folder they are made in: relative to the workspace, without `..`; or absolute.
+    pub root: PathBuf,
+    /// Commands that run in a new one, in order. They take effect only once trusted.
+    pub after_create: Vec<Vec<String>>,
+    /// Commands that run in one that is to be removed. They take effect only once trusted.
+    pub before_remove: Vec<Vec<String>>,
+    /// How long each of them may run.
+    pub hook_timeout: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

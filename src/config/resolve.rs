@@ -10,7 +10,8 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, SessionSettings, Setting, contradictions, document};
+use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document};
+use crate::domain::git_name::is_remote_name;
 use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
@@ -24,6 +25,11 @@ const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 /// The shortest and the longest time for which a claim holds.
 const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
 const MOST_TTL: TimeDelta = TimeDelta::days(7);
+/// Where worktrees are made where nothing is written.
+const WORKTREES: &str = ".yoi/worktrees";
+/// How long one of their hooks may run then.
+const HOOK_TIMEOUT: TimeDelta = TimeDelta::minutes(10);
+
 /// The shortest time between two comparisons.
 const LEAST_VERIFY: TimeDelta = TimeDelta::seconds(1);
 /// How often files are compared where nothing is written.
@@ -62,10 +68,12 @@ fn read(values: &mut Values<'_>) -> Config {
         session: session(values),
         kick: kick(values),
         capacity: capacity(values, mode),
+        worktrees: worktrees(values),
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
         claims: claims(values),
+        claims_remote: claims_remote(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -153,6 +161,31 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     ClaimPolicy { ttl, label }
 }
 
+fn claims_remote(values: &mut Values<'_>) -> Option<String> {
+    let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
+    if !is_remote_name(&name) {
+        values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
+    }
+    Some(name)
+}
+
+fn worktrees(values: &mut Values<'_>) -> WorktreeSettings {
+    let default = PathBuf::from(WORKTREES);
+    let root = match values.text("worktrees.root") {
+        None => default,
+        Some((offset, written)) => contradictions::worktrees_root(&written).unwrap_or_else(|message| {
+            values.refuse(offset, message);
+            default
+        }),
+    };
+    WorktreeSettings {
+        root,
+        after_create: values.commands("worktrees.after_create"),
+        before_remove: values.commands("worktrees.before_remove"),
+        hook_timeout: values.duration("worktrees.hook_timeout").unwrap_or(HOOK_TIMEOUT),
+    }
+}
+
 fn writes(values: &mut Values<'_>) -> WritePolicy {
     let default = WritePolicy::default();
     WritePolicy { polite_max: values.duration("writes.polite_max").unwrap_or(default.polite_max) }
@@ -194,9 +227,14 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "capacity.max_inprogress" => {
             config.capacity.max_inprogress.map_or_else(|| quoted("unlimited"), |n| n.to_string())
         }
+        "worktrees.root" => quoted(&config.worktrees.root.to_string_lossy()),
+        "worktrees.after_create" => lists(&config.worktrees.after_create),
+        "worktrees.before_remove" => lists(&config.worktrees.before_remove),
+        "worktrees.hook_timeout" => quoted(&duration::text(config.worktrees.hook_timeout)),
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.

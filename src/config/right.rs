@@ -5,8 +5,9 @@
 
 use toml::de::DeValue;
 
-use super::keys::{Key, Takes};
+use super::keys::Key;
 use super::resolve::quoted;
+use super::takes::Takes;
 
 /// The line for this key, after that value was written for it; None where what it takes is said with an example anyway.
 pub(super) fn line(key: &Key, written: &DeValue<'_>) -> Option<String> {
@@ -40,7 +41,9 @@ fn example(takes: Takes) -> Option<String> {
     let value = match takes {
         Takes::Folder => quoted("tickets"),
         Takes::Name => quoted("status"),
+        Takes::Place => quoted(".yoi/worktrees"),
         Takes::Label => quoted("claimed"),
+        Takes::Remote => quoted("origin"),
         Takes::States => "{ \"todo\" = \"queued\" }".into(),
         Takes::ExitCodes => "75".into(),
         Takes::Texts => "[\"usage limit reached\"]".into(),

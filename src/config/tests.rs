@@ -84,6 +84,13 @@ fn other_ways_to_write_it() {
 }
 
 #[test]
+fn the_remote_of_claims() {
+    let remote = |name: &str| parse(&format!("[claims]\nremote = '{name}'\n")).unwrap().claims_remote;
+    assert_eq!((remote(""), remote("origin")), (None, Some("origin".into())));
+    insta::assert_snapshot!(check("[claims]\nremote = '--upload-pack=x'\n"), @r"2:10 `claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
+}
+
+#[test]
 fn names_for_states_are_complete_and_keep_their_order() {
     let names = |text: &str| parse(text).unwrap().states;
     assert_eq!(names("").len(), 6);
@@ -115,7 +122,7 @@ root = "x"
 "#
     ), @r"
     1:1 `mode` stands outside of any section; it belongs in `[dispatch]`
-    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, writes, watch
+    2:1 unknown key `colour`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, worktrees, writes, watch
     3:2 unknown section `[kik]`; did you mean `[kick]`?
     5:1 unknown key `max_item` in `[kick]`; did you mean `max_items`?
     6:1 `mode` does not belong in `[kick]` but in `[dispatch]`
@@ -123,7 +130,7 @@ root = "x"
     8:1 unknown key `weather` in `[kick]`; its keys are max_items, max_per_hour, max_attempts, reoffer_idle
     9:2 unknown section `[dispach]`; did you mean `[dispatch]`?
     10:2 unknown section `[claim]`; did you mean `[claims]`?
-    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, writes, watch
+    11:2 unknown section `[weather]`; the sections are tickets, frontmatter, dispatch, orchestrator, kick, capacity, gates, claims, worktrees, writes, watch
     12:3 `tickets` is a section: write `[tickets]`, and its keys on the lines below it
     ");
     insta::assert_snapshot!(check("tickets = 'tickets'\nmax_itms = 3\n"), @r"
@@ -152,7 +159,6 @@ listen = "127.0.0.1:7420"
 "#
     ), @r"
     5:2 this version of yoi does not act on `[roles]` yet; remove it
-    9:2 this version of yoi does not act on `[worktrees]` yet; remove it
     10:2 this version of yoi does not act on `[orphans]` yet; remove it
     11:2 this version of yoi does not act on `[agents]` yet; remove it
     12:2 this version of yoi does not act on `[alerts]` yet; remove it
@@ -382,7 +388,7 @@ fn bytes_that_are_no_text() {
 #[test]
 fn every_word_in_the_table_of_keys_is_taken() {
     for key in keys::KEYS {
-        let keys::Takes::OneOf(words) = key.takes else { continue };
+        let takes::Takes::OneOf(words) = key.takes else { continue };
         for word in words {
             assert!(parse(&format!("{} = '{word}'\n", key.path())).is_ok(), "{} = {word}", key.path());
         }
@@ -444,4 +450,29 @@ fn signs_of_a_rate_limit() {
     let without = check("dispatch.mode = 'orchestrated'\norchestrator.rate_limit_exit = 75\n");
     assert!(without.contains("has no effect without `orchestrator.command`"), "{without}");
     assert!(check("orchestrator.rate_limit_exit = 75\n").contains("has no effect in pull mode"));
+}
+
+#[test]
+fn where_worktrees_may_be_made_and_what_is_run_in_them() {
+    insta::assert_snapshot!(
+        check("[worktrees]\nroot = \"./trees/x\"\nafter_create = [[\"npm\", \"ci\"], [\"true\"]]\nhook_timeout = \"90s\"\n"),
+        @r#"
+    worktrees.root = "trees/x" (line 2)
+    worktrees.after_create = [["npm", "ci"], ["true"]] (line 3)
+    worktrees.hook_timeout = "90s" (line 4)
+    "#
+    );
+    assert!(check("worktrees.root = \"/srv/trees\"\n").contains("worktrees.root = \"/srv/trees\""));
+    for root in ["", "../x", "a/../../b", "~/trees", ".", "/", ".git/x", ".yoi", ".yoi/run/x"] {
+        let problem = check(&format!("worktrees.root = \"{root}\"\n"));
+        assert!(
+            problem.starts_with("1:18 `worktrees.root` ") && problem.contains("; write a folder"),
+            "{root}: {problem}"
+        );
+    }
+    insta::assert_snapshot!(check("worktrees.after_create = [\"npm\", \"ci\"]\nworktrees.hook_timeout = \"off\"\n"), @r#"
+    1:27 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "npm"
+    1:34 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "ci"
+    2:26 `worktrees.hook_timeout`: `off` is not a duration: write a whole number and a unit, like `30s`, `90m` or `24h`
+    "#);
 }

@@ -7,7 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{in_order, place, problem};
-use super::keys::{self, Takes};
+use super::keys;
+use super::takes::Takes;
 use super::{Source, nearest, right};
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -257,5 +258,5 @@ fn takes(path: &str) -> String {
 }
 
 fn did_you_mean<const N: usize>(written: &str, words: [&str; N]) -> String {
-    nearest::nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+    nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }

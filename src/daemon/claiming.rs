@@ -7,10 +7,12 @@ mod desk;
 mod fenced;
 mod seeking;
 mod taking;
+mod unheld;
 
-pub use fenced::{Fence, Holder, Released, fenced, heartbeat, release};
+pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
 pub use seeking::{Next, Seeking, next, offer};
 pub use taking::{ClaimRequest, Claimed, claim};
+pub use unheld::stands;
 
 use chrono::{DateTime, TimeDelta};
 

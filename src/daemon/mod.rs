@@ -4,6 +4,7 @@
 //! Must not know: files, git, SQL (ports do), a face. Nothing is decided here that the core can decide.
 
 mod claiming;
+mod evidence;
 mod history;
 mod kept;
 mod launch;
@@ -13,9 +14,11 @@ mod obstacle;
 mod operation;
 mod perform;
 mod registers;
+pub mod removing;
 mod run;
 mod sessions;
 mod start;
+pub mod starting;
 #[cfg(test)]
 mod tests;
 mod verbs;
@@ -29,6 +32,7 @@ use std::time::Duration;
 pub use claiming::{
     ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, claim, fenced, heartbeat, next, offer, release,
 };
+pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
 pub use lending::{Lending, Visitor};
 pub use operation::{Reread, Settings};

@@ -2,6 +2,8 @@
 //!
 //! Must not know: where settings are written, how they are checked.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::{Command, Host, Message, Stop};
@@ -10,7 +12,7 @@ use crate::domain::engine::{Event, Reach, Record, RecordKind, Reload};
 use crate::domain::ledger::{Paused, SavedLedger};
 use crate::domain::policy::Policy;
 use crate::domain::ticket::Digest;
-use crate::ports::Wake;
+use crate::ports::{Wake, Worktrees};
 
 /// The settings as a daemon acts on them.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct Settings {
     pub wake: Option<Wake>,
     /// What is in the way by them: an untrusted command, say.
     pub obstacles: Vec<String>,
+    /// The worktrees of tickets, where and how they want them made.
+    pub worktrees: Arc<dyn Worktrees>,
     /// All settings, each with its value as it would be written.
     pub listed: Vec<(String, String)>,
 }
@@ -110,6 +114,11 @@ impl Host {
     /// The settings in force.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The worktrees of tickets, by the settings of now.
+    pub fn worktrees(&self) -> Arc<dyn Worktrees> {
+        Arc::clone(&self.settings.worktrees)
     }
 
     /// What is wrong with the settings as they are written now, while the last good ones are in force.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod claims;
+mod evidence;
 mod seeking;
 
 use std::path::PathBuf;

@@ -51,7 +51,7 @@ fn refuse_move(ticket: &Ticket, to: State) -> Result<(), Refusal> {
     if to == State::Closed {
         return refuse(
             format!("`{id}` cannot be closed by a move: closing takes evidence and is `yoi close`"),
-            "this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT".into(),
+            format!("`yoi close {id} --help` says what it takes; or add --force --reason TEXT"),
         );
     }
     if to == State::Inprogress && allowed(from, to) {

@@ -139,7 +139,7 @@ async fn requests(
             Err(failure) => answer(Err(failure)),
         };
     }
-    if request.moves_a_claim() {
+    if request.moves_a_claim() || request.is_about_worktrees() {
         let carried_out = tokio::task::spawn_blocking(move || api::carry_out(request, &mut Visitor::new(mail)));
         return answer(carried_out.await.unwrap_or_else(|error| Err(Failure::failed(error.to_string()))));
     }

@@ -13,6 +13,7 @@ pub mod store;
 pub mod tickets;
 pub mod waker;
 pub mod worktree;
+pub mod worktrees;
 
 pub use acceptance::Acceptance;
 pub use claims::{AllClaims, Claims, ClaimsError, Swapped, Unreadable};
@@ -25,3 +26,4 @@ pub use store::{Query, Recorded, Store, StoreError, Stored};
 pub use tickets::{EditError, Entry, Review, Reviewing, Tickets};
 pub use waker::{Wake, Waker, Woken};
 pub use worktree::{MainWorktree, Obstacle};
+pub use worktrees::{Worktrees, WorktreesError};

@@ -2,6 +2,7 @@
 //!
 //! Must not know: which git implementation answers.
 
+use crate::domain::evidence::close::Checks;
 use crate::domain::facts::Dirty;
 
 /// Something that git is in the middle of, during which ticket files say nothing reliable (DESIGN.md 2.3).
@@ -36,6 +37,11 @@ pub trait MainWorktree: Send + Sync {
     /// it took the folder with the last one, and nobody moved it away. Not where it keeps one of them in another place.
     fn emptied_tickets(&self) -> bool {
         false
+    }
+
+    /// The branch and the worktree of the ticket with this name in git (`domain::claim::name`). May take its time.
+    fn of_ticket(&self, _name: &str) -> Checks {
+        Checks::default()
     }
 
     /// Git's `user.name`, for edits made in an editor.

@@ -35,6 +35,11 @@ pub struct Draft<'a> {
 impl Draft<'_> {
     /// The whole file.
     pub fn text(&self) -> String {
+        self.head() + "---\n\n"
+    }
+
+    /// The frontmatter, without the line that ends it.
+    pub(super) fn head(&self) -> String {
         let now = clock(self.now);
         let mut text = String::from("---\n");
         let _ = writeln!(text, "title: {}", double_quoted(self.title));
@@ -48,7 +53,6 @@ impl Draft<'_> {
             let _ = writeln!(text, "queued_by: {}", quote::string(self.queued_by, None, false));
             let _ = writeln!(text, "queued_at: \"{now}\"");
         }
-        text.push_str("---\n\n");
         text
     }
 }

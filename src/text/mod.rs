@@ -7,6 +7,9 @@
 //! Must not know: files (bytes are arguments), processes, the current time.
 
 pub mod agent_hook;
+pub mod child;
+pub mod children;
+pub mod claim_record;
 pub mod crosscheck;
 pub mod document;
 pub mod draft;
@@ -15,11 +18,13 @@ mod explain;
 pub mod keys;
 pub mod lineage;
 pub mod merge;
+pub mod nearest;
 mod outline;
 pub mod patch;
 mod plain;
 pub mod quote;
 pub mod read;
+pub mod retained;
 pub mod slice;
 pub mod thread;
 pub mod timestamp;

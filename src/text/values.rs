@@ -38,6 +38,16 @@ const FALSE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// The mapping that the text holds (empty for nothing but blanks and comments), and where everything stands.
 pub(crate) fn parse(yaml: &str) -> Result<(Mapping, Result<Node, Lost>), Diagnostic> {
+    let (value, outline) = parse_any(yaml)?;
+    match value {
+        Value::Mapping(map) => Ok((map, outline)),
+        Value::Null if outline.as_ref().is_ok_and(|root| root.kind == Kind::Empty) => Ok((Mapping::new(), outline)),
+        other => Err(not_a_map(yaml, outline.as_ref(), &other)),
+    }
+}
+
+/// The same for a text that need not be a mapping.
+pub(crate) fn parse_any(yaml: &str) -> Result<(Value, Result<Node, Lost>), Diagnostic> {
     if yaml.len() > MAX_YAML {
         let message = format!("the frontmatter is {} bytes long; at most {MAX_YAML} are read", yaml.len());
         return Err(Diagnostic { line: 1, column: 1, message });
@@ -51,11 +61,7 @@ pub(crate) fn parse(yaml: &str) -> Result<(Mapping, Result<Node, Lost>), Diagnos
     if let Ok(root) = &outline {
         refuse_tags(yaml, root)?;
     }
-    match untagged(value) {
-        Value::Mapping(map) => Ok((map, outline)),
-        Value::Null if outline.as_ref().is_ok_and(|root| root.kind == Kind::Empty) => Ok((Mapping::new(), outline)),
-        other => Err(not_a_map(yaml, outline.as_ref(), &other)),
-    }
+    Ok((untagged(value), outline))
 }
 
 /// The value under any tag.

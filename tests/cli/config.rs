@@ -9,28 +9,33 @@ fn every_value_says_where_it_came_from() {
     insta::assert_snapshot!(bench.yoi("work", "config"), @r#"
     workspace     [BENCH]/work (from the current folder)
     state folder  [BENCH]/work/.git/yoi
-    tickets.root                     "tickets"       default
-    frontmatter.state_key            "state"         default
-    frontmatter.states               {}              default
-    dispatch.mode                    "orchestrated"  .yoi/config.toml:2
-    orchestrator.command             []              default
-    orchestrator.turn_timeout        "4h"            default
-    orchestrator.stall_timeout       "off"           default
-    orchestrator.rate_limit_exit     []              default
-    orchestrator.rate_limit_pattern  []              default
-    orchestrator.rate_limit_wait     "15m"           default
-    orchestrator.wake                []              default
-    orchestrator.busy_max            "30m"           default
-    kick.max_items                   3               .yoi/config.toml:5
-    kick.max_per_hour                20              default
-    kick.max_attempts                10              default
-    kick.reoffer_idle                "off"           default
-    capacity.max_inprogress          1               default
-    gates.dirty_workspace            "block"         default
-    claims.ttl                       "90m"           default
-    claims.label                     "claimed"       default
-    writes.polite_max                "10m"           default
-    watch.verify_every               "10m"           default
+    tickets.root                     "tickets"         default
+    frontmatter.state_key            "state"           default
+    frontmatter.states               {}                default
+    dispatch.mode                    "orchestrated"    .yoi/config.toml:2
+    orchestrator.command             []                default
+    orchestrator.turn_timeout        "4h"              default
+    orchestrator.stall_timeout       "off"             default
+    orchestrator.rate_limit_exit     []                default
+    orchestrator.rate_limit_pattern  []                default
+    orchestrator.rate_limit_wait     "15m"             default
+    orchestrator.wake                []                default
+    orchestrator.busy_max            "30m"             default
+    kick.max_items                   3                 .yoi/config.toml:5
+    kick.max_per_hour                20                default
+    kick.max_attempts                10                default
+    kick.reoffer_idle                "off"             default
+    capacity.max_inprogress          1                 default
+    gates.dirty_workspace            "block"           default
+    claims.ttl                       "90m"             default
+    claims.remote                    ""                default
+    claims.label                     "claimed"         default
+    worktrees.root                   ".yoi/worktrees"  default
+    worktrees.after_create           []                default
+    worktrees.before_remove          []                default
+    worktrees.hook_timeout           "10m"             default
+    writes.polite_max                "10m"             default
+    watch.verify_every               "10m"             default
     (exit 0)
     "#);
     let view = bench.yoi("", "-C work config --json").json();

@@ -76,7 +76,7 @@ fn refusals_say_where_it_can_go() {
     !   hint: nothing is to be done
     (exit 3)
     ! yoi: `planning` cannot be closed by a move: closing takes evidence and is `yoi close`
-    !   hint: this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT
+    !   hint: `yoi close planning --help` says what it takes; or add --force --reason TEXT
     (exit 3)
     ! yoi: `planning` is planning: only a queued ticket is accepted
     !   hint: it goes planning -> ready -> queued first

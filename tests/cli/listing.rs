@@ -24,7 +24,7 @@ fn a_list_of_what_is_not_there_says_so_whatever_else_there_is() {
 #[test]
 fn a_command_of_a_later_version_is_answered_with_what_there_is() {
     let stage = Stage::new();
-    for (line, there) in [("inbox", "yoi status"), ("close a", "--force --reason"), ("scan", "README.md")] {
+    for (line, there) in [("inbox", "yoi status"), ("panel", "--follow"), ("simulate", "README.md")] {
         let said = stage.yoi(line);
         assert!(
             said.code == 2 && said.stderr.contains("This version has no `yoi ") && said.stderr.contains(there),

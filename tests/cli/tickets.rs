@@ -3,26 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use super::timeless;
 use crate::support::stage::Stage;
 
 const ACCEPTED: &str = "accepted_by: orchestrator\naccepted_at: \"2026-11-30T08:00:00Z\"";
-
-/// Takes times of day and the drawn letters of ids out of a text.
-fn timeless(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("20").filter(|_| rest.len() >= 20) {
-        let candidate = rest.get(at..at + 20).unwrap_or_default();
-        let is_time = candidate.len() == 20 && candidate.as_bytes()[10] == b'T' && candidate.ends_with('Z');
-        let kept = if is_time { at } else { at + 2 };
-        out.push_str(&rest[..kept]);
-        if is_time {
-            out.push_str("[TIME]");
-        }
-        rest = &rest[if is_time { at + 20 } else { kept }..];
-    }
-    out + rest
-}
 
 #[test]
 fn a_new_ticket_has_a_readable_id_and_says_what_was_asked() {
@@ -350,7 +334,7 @@ fn set_refuses_what_is_not_its_to_change() {
     !   hint: from ready it goes to planning or queued; or add --force --reason TEXT
     (exit 3)
     ! yoi: `a` cannot be closed by a move: closing takes evidence and is `yoi close`
-    !   hint: this version has no `yoi close` yet: edit the state in the file, or add --force --reason TEXT
+    !   hint: `yoi close a --help` says what it takes; or add --force --reason TEXT
     (exit 3)
     ! yoi: `someday` is not a state; the states are planning, ready, queued, inprogress, done and closed
     (exit 2)

@@ -36,7 +36,7 @@ fn a_cloned_configuration_runs_nothing_until_trusted_and_again_after_a_change() 
     (exit 0)
     "#);
     let row = |answer: String| answer.lines().find(|line| line.contains("orchestrator.command")).unwrap().to_owned();
-    insta::assert_snapshot!(row(trust("config").stdout), @r#"orchestrator.command             ["agent", "-q"]  .yoi/config.toml:4 (changed since it was trusted, so not run; see `yoi trust`)"#);
+    insta::assert_snapshot!(row(trust("config").stdout), @r#"orchestrator.command             ["agent", "-q"]   .yoi/config.toml:4 (changed since it was trusted, so not run; see `yoi trust`)"#);
     insta::assert_snapshot!(trust("trust --json"), @r#"
     {
       "version": 1,

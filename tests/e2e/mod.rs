@@ -26,4 +26,6 @@ mod schema;
 mod turns;
 mod waiting;
 mod watching;
+mod worker_story;
+mod worktrees;
 mod writing;

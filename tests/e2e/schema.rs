@@ -81,6 +81,9 @@ fn every_answer_is_as_the_schema_says() {
     stage.ticket("b", "inprogress", ACCEPTED);
     stage.ticket("c", "queued", "depends_on: [nowhere]");
     stage.ticket("d", "queued", "");
+    stage.ticket("e", "planning", "");
+    let child = |title: &str| format!("- {{title: {title}, acceptance: [x], validation: y}}\n");
+    stage.bench.write("work/children.yaml", &(child("one") + &child("two")));
     stage.bench.write("work/tickets/broken.md", "---\ntitle: [x\n---\n");
     without_a_daemon(&mut checks, &stage);
 
@@ -97,6 +100,8 @@ fn every_answer_is_as_the_schema_says() {
 }
 
 fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
+    stage.bench.git("work", &["worktree", "add", "--quiet", "-b", "yoi/w", ".yoi/worktrees/w"]);
+    stage.bench.write("work/.yoi/worktrees/w/new", "new");
     for (command, rest) in [
         ("config", ""),
         ("trust", ""),
@@ -108,6 +113,9 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("set", "a note=x"),
         ("set", "a note=x"),
         ("set", "--file tickets/a.md note=y"),
+        ("worktree list", ""),
+        ("worktree remove", "w --force"),
+        ("worktree restore", "w"),
         ("doctor", ""),
         ("status", ""),
         ("next", ""),
@@ -117,6 +125,9 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("resume", ""),
         ("move", "b done"),
         ("accept", "d"),
+        ("claim", "d --worker w"),
+        ("heartbeat", "d --worker w"),
+        ("release", "d --worker w --outcome abandoned"),
         ("move", "d done"),
         ("move", "b inprogress --force --reason again"),
     ] {
@@ -148,6 +159,9 @@ fn with_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("set", "a note=z"),
         ("new", "Another --state queued"),
         ("move", "c ready"),
+        ("block", "a --blocker x --evidence y --unblock z --then retry"),
+        ("close", "b --no-pr x --tests y --no-artifact z --residual none --workspace removed"),
+        ("decompose", "e --from children.yaml --why two"),
         ("status", ""),
         ("events", ""),
     ] {

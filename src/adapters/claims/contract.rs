@@ -77,7 +77,7 @@ fn a_life(claims: &dyn Claims) -> Tip {
     let claim = moved(claims.swap(&t, None, None, std::slice::from_ref(&first)));
     assert_eq!((&claim.step, &claim.parent), (&first, &None));
     assert_eq!(claims.read(&t).unwrap().as_ref(), Some(&claim));
-    assert_eq!(claims.all().unwrap().tips, [claim.clone()]);
+    assert_eq!(claims.all().unwrap().tips, std::slice::from_ref(&claim));
     let late = step("t", StepKind::Claim, "b", 1);
     assert_eq!(lost(claims.swap(&t, None, None, std::slice::from_ref(&late))).as_ref(), Some(&claim));
 
@@ -103,7 +103,7 @@ fn a_life(claims: &dyn Claims) -> Tip {
     let released = go_on(claims, &taken, &[step("t", StepKind::Release { outcome: Outcome::PrOpened }, "b", 2)]);
     assert_eq!(released.parent.as_ref(), Some(&taken.revision));
     let again = go_on(claims, &released, &[step("t", StepKind::Claim, "c", 3)]);
-    assert_eq!(claims.all().unwrap().tips, [again.clone()]);
+    assert_eq!(claims.all().unwrap().tips, std::slice::from_ref(&again));
     again
 }
 
@@ -152,7 +152,7 @@ fn one_of_many_wins(claims: &dyn Claims) {
     let race = |expected: Option<&Tip>, kind: &StepKind, generation: u64| -> Tip {
         let one = |worker: &str| {
             let step = step(raced.as_str(), kind.clone(), worker, generation);
-            let on = expected.map(|tip| tip.base());
+            let on = expected.map(Tip::base);
             claims.swap(&raced, expected.map(|tip| &tip.revision), on, &[step]).unwrap()
         };
         let results: Vec<Swapped> = std::thread::scope(|scope| {

@@ -9,6 +9,7 @@ use crate::adapters::claims::check_wish;
 use crate::domain::claim::{Revision, Step, StepKind, Tip, name};
 use crate::domain::ticket::TicketId;
 use crate::ports::{AllClaims, Claims, ClaimsError, Swapped, Unreadable};
+use crate::text::claim_record;
 
 type Interference = Box<dyn FnOnce(&MemoryClaims) + Send>;
 
@@ -150,6 +151,7 @@ impl Claims for MemoryClaims {
             return Ok(Swapped::Lost(newest));
         }
         check_wish(id, newest.as_ref(), on, steps)?;
+        let steps = &as_written(steps)?;
         inside.check_chain(newest.as_ref(), steps)?;
         let mut on = on.cloned();
         let mut last = None;
@@ -163,6 +165,12 @@ impl Claims for MemoryClaims {
         }
         last.map(Swapped::Moved).ok_or_else(|| ClaimsError::Failed("there is no step to take".into()))
     }
+}
+
+/// As they come back from where they were written down, or why they cannot be.
+fn as_written(steps: &[Step]) -> Result<Vec<Step>, ClaimsError> {
+    let written = steps.iter().map(|step| claim_record::read(&claim_record::write(step)?));
+    written.collect::<Result<_, _>>().map_err(|why| ClaimsError::Failed(format!("a step cannot be written: {why}")))
 }
 
 /// What stands for a chain in git.
@@ -198,7 +206,10 @@ mod tests {
             Step { nonce: once.nonce, ..contract::step("t", StepKind::Heartbeat, "a", 1) },
         ];
         for step in table {
-            assert!(matches!(claims.swap(&id("t"), on, on, &[step.clone()]), Err(ClaimsError::Failed(_))), "{step:?}");
+            assert!(
+                matches!(claims.swap(&id("t"), on, on, std::slice::from_ref(&step)), Err(ClaimsError::Failed(_))),
+                "{step:?}"
+            );
         }
         assert_eq!(claims.steps(&id("t")).len(), 1);
     }

@@ -55,10 +55,25 @@ pub fn fenced<L: Lending, T: Send + 'static>(
     outcome: Option<Outcome>,
     write: impl FnOnce(&mut Host, &Fence) -> Result<T, VerbError> + Send + 'static,
 ) -> Result<(T, Vec<String>), VerbError> {
+    fenced_after(lending, holder, outcome, |_| Ok(()), |host, fence, ()| write(host, fence))
+}
+
+/// The same with something in between that takes its time, and so is not done with the host: behind the fence, and before
+/// anything is written. Where that fails nothing is written, and the claim goes on.
+pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
+    lending: &mut L,
+    holder: &Holder,
+    outcome: Option<Outcome>,
+    prepare: impl FnOnce(&mut L) -> Result<P, VerbError>,
+    write: impl FnOnce(&mut Host, &Fence, P) -> Result<T, VerbError> + Send + 'static,
+) -> Result<(T, Vec<String>), VerbError> {
     let desk = lending.lend(|host| host.desk())?;
     let fence = stand(&desk, holder)?;
     let standing = fence.clone();
-    let written = lending.lend(move |host| write(host, &standing))?;
+    let written = match prepare(lending) {
+        Ok(prepared) => lending.lend(move |host| write(host, &standing, prepared))?,
+        Err(error) => Err(error),
+    };
     let (last, result, remarks) = match (written, outcome) {
         (Ok(value), Some(outcome)) => {
             let (tip, remarks) = end(&desk, &fence.tip, outcome);

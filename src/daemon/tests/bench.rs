@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 use super::super::history::tests::Shared;
 use super::super::{About, Beginning, History, Host, Message, Ports, Settings, Stop};
 use crate::adapters::fakes::MemoryClaims;
+use crate::adapters::worktrees::{GitWorktrees, Hooks};
 use crate::domain::claim::Standing;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
@@ -105,7 +106,10 @@ impl Bench {
         });
         let (mail, inbox) = mpsc::channel();
         let reach = Reach::No("none is needed here".into());
-        let settings = Settings { policy, reach, command: None, wake: None, obstacles: Vec::new(), listed: Vec::new() };
+        let nowhere = std::path::Path::new("/no-such-folder");
+        let worktrees = Arc::new(GitWorktrees::new(nowhere, None, nowhere, nowhere.into(), Hooks::default()));
+        let settings =
+            Settings { policy, reach, command: None, wake: None, obstacles: Vec::new(), worktrees, listed: Vec::new() };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
@@ -227,7 +231,9 @@ impl Tickets for Fake {
         self.0.edited_accepting.lock().unwrap().push(self.0.accepting.load(Ordering::Relaxed) > 0);
         let mut after = before.clone();
         if !self.0.forgetful.load(Ordering::Relaxed) {
-            changes.iter().for_each(|change| make(&mut after, change));
+            for change in &changes {
+                make(&mut after, change);
+            }
         }
         self.0.files.lock().unwrap().insert(path.to_owned(), Entry::Ticket(after.clone()));
         Ok((before, after))

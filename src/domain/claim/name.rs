@@ -23,6 +23,24 @@ pub fn of(id: &TicketId) -> String {
     format!("{}%h{}", without_half(kept), fingerprint(id.as_str()))
 }
 
+/// The id that has this name; None where the name was cut, or is none of [`of`]'s.
+pub fn id_of(name: &str) -> Option<TicketId> {
+    let mut bytes = Vec::new();
+    let mut rest = name;
+    while let Some((plain, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(plain.as_bytes());
+        let Some(encoded) = after.get(..2) else {
+            // The empty id's name is a lone sign.
+            return (name == "%").then(|| TicketId::new(""));
+        };
+        bytes.push(u8::from_str_radix(encoded, 16).ok()?);
+        rest = &after[2..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    let id = TicketId::new(String::from_utf8(bytes).ok()?);
+    (of(&id) == name).then_some(id)
+}
+
 /// 128 bits: two starts of the same fingerprint.
 fn fingerprint(text: &str) -> String {
     use crate::domain::ticket::Digest;

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::stamps::{last_seen, needs_human};
 use super::{Actor, Effect, Engine, RecordKind};
 use crate::domain::backlog::{Diff, Entry};
+use crate::domain::evidence::block;
 use crate::domain::ledger::{Attempt, Reached};
 use crate::domain::ticket::{OrphanStatus, State, Ticket, TicketId, Timestamp};
 
@@ -75,6 +76,9 @@ impl Engine {
         self.judge_reverted(&diff.id, now);
         if from != to {
             self.state_changed(&diff.id, from, to, after, by, now);
+        }
+        if let (Some(before), Some(after)) = (before, after) {
+            self.ended_without_being_done(before, after, by, now);
         }
         if from == to && *by == Actor::Orchestrator && put_on_record(before, after) {
             self.attempted(&diff.id, Attempt::Accepted);
@@ -147,6 +151,17 @@ impl Engine {
         let name = |state: Option<State>| state.map(State::as_str);
         let who = self.name_of(by);
         self.record(kind, Some(id), json!({"from": name(from), "to": name(to), "by": who}), now);
+    }
+
+    /// Blocked, or decomposed: whoever reads the history need not know the file's keys.
+    fn ended_without_being_done(&mut self, before: &Ticket, after: &Ticket, by: &Actor, now: Timestamp) {
+        let (id, who) = (&after.id, self.name_of(by));
+        if !before.has_label(block::LABEL) && after.has_label(block::LABEL) {
+            self.record(RecordKind::IssueBlocked, Some(id), json!({"by": &who}), now);
+        }
+        if before.children != after.children && !after.children.is_empty() {
+            self.record(RecordKind::IssueDecomposed, Some(id), json!({"by": &who, "children": &after.children}), now);
+        }
     }
 
     fn entered_progress(&mut self, id: &TicketId, by: &Actor) {

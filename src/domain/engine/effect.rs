@@ -42,6 +42,10 @@ pub enum RecordKind {
     IssueAssigned,
     /// Its worker gave it up, or was not heard of any more.
     IssueUnassigned,
+    /// It cannot go on: the label `blocked` is on it.
+    IssueBlocked,
+    /// It has become several.
+    IssueDecomposed,
     ClaimEnded,
     AgentStarted,
     AgentEnded,
@@ -76,6 +80,8 @@ impl RecordKind {
         RecordKind::IssueMoved,
         RecordKind::IssueAssigned,
         RecordKind::IssueUnassigned,
+        RecordKind::IssueBlocked,
+        RecordKind::IssueDecomposed,
         RecordKind::ClaimEnded,
         RecordKind::AgentStarted,
         RecordKind::AgentEnded,
@@ -106,6 +112,8 @@ impl RecordKind {
             RecordKind::IssueMoved => "ISSUE_MOVED",
             RecordKind::IssueAssigned => "ISSUE_ASSIGNED",
             RecordKind::IssueUnassigned => "ISSUE_UNASSIGNED",
+            RecordKind::IssueBlocked => "ISSUE_BLOCKED",
+            RecordKind::IssueDecomposed => "ISSUE_DECOMPOSED",
             RecordKind::ClaimEnded => "CLAIM_ENDED",
             RecordKind::AgentStarted => "AGENT_STARTED",
             RecordKind::AgentEnded => "AGENT_ENDED",

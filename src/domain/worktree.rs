@@ -1,0 +1,63 @@
+//! The worktrees that stand for tickets, and the rules about them: what one may be removed with, what a start and a removal
+//! that were cut off leave to do (DESIGN.md 6.3; FAULTS kinds 9 and 10).
+//!
+//! Must not know: git, files; how any of it is found out.
+
+pub mod journal;
+pub mod lock;
+pub mod probe;
+pub mod removal;
+#[cfg(test)]
+mod tests;
+pub mod using;
+
+use std::path::PathBuf;
+
+pub use journal::{BranchAt, Journal, Left, Made, Mend, Phase};
+pub use lock::{Hold, Lock};
+pub use probe::{Commits, Named, Occupant, Probe};
+pub use removal::{Reason, Removal, may_remove, reasons};
+pub use using::may_use;
+
+use super::claim::name;
+use super::ticket::TicketId;
+
+/// Where the branches of tickets' worktrees lie: `yoi/NAME`.
+pub const BRANCHES: &str = "refs/heads/yoi/";
+
+/// Where what a worktree held is saved: `refs/yoi/salvage/NAME/TIME`.
+pub const SALVAGE: &str = "refs/yoi/salvage/";
+
+/// A linked worktree that stands for a ticket, as git has it on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// The ticket's name in folders and branches (`claim::name`).
+    pub name: String,
+    /// Its folder.
+    pub path: PathBuf,
+    /// The commit it is on; None where its branch has none yet, or cannot be read.
+    pub head: Option<String>,
+    /// The whole name of the branch it is on; None: HEAD is detached.
+    pub branch: Option<String>,
+    /// Who keeps it.
+    pub lock: Lock,
+    /// Why git takes it for gone (its folder is not there), in git's words.
+    pub gone: Option<String>,
+}
+
+impl Tree {
+    /// The ticket's id, as far as the name says it.
+    pub fn ticket(&self) -> Option<TicketId> {
+        name::id_of(&self.name)
+    }
+
+    /// The branch without what every branch's name begins with.
+    pub fn short_branch(&self) -> Option<&str> {
+        self.branch.as_deref().map(|branch| branch.strip_prefix("refs/heads/").unwrap_or(branch))
+    }
+}
+
+/// The whole name of the branch of a ticket's worktree.
+pub fn branch_of(name: &str) -> String {
+    format!("{BRANCHES}{name}")
+}
