@@ -118,6 +118,7 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("worktree restore", "w"),
         ("doctor", ""),
         ("status", ""),
+        ("next", ""),
         ("events", ""),
         ("pod list", ""),
         ("pause", "--reason later"),
