@@ -23,6 +23,7 @@ pub mod processes;
 pub mod rotating_log;
 pub mod runs;
 pub mod sqlite;
+pub mod starts;
 pub mod state_files;
 pub mod state_folder;
 pub mod supervisor;

@@ -73,6 +73,11 @@ impl StateFolder {
         self.path.join("locks")
     }
 
+    /// The folder of the marks of starts under way.
+    pub fn starts(&self) -> PathBuf {
+        self.path.join("starts")
+    }
+
     /// The daemon's log.
     pub fn log(&self) -> PathBuf {
         self.path.join("daemon.log")

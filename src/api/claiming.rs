@@ -12,9 +12,9 @@ use super::failure::Failure;
 use super::handle::handle;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use super::seeking;
-use super::view::{BeatView, ClaimView, MoveView, VERSION, value};
+use super::view::{BeatView, ClaimView, MoveView, StartView, VERSION, value};
 use super::worktrees;
-use crate::daemon::{self, Claimed, Holder, Host, Lending, Released};
+use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
 use crate::domain::facts::TimeDeltaSeconds;
@@ -32,6 +32,7 @@ const CHANCE: usize = 8;
 pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
     match request {
         Request::Claim(request) => claim(request, lending),
+        Request::Start(request) => start(request, lending),
         Request::Heartbeat(request) => heartbeat(&request, lending),
         Request::Release(request) => release(request, lending),
         request if request.is_about_worktrees() => worktrees::carry_out(request, lending),
@@ -48,6 +49,18 @@ fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Fa
     let prepared = lending.lend(move |host| challenge(request, host))??;
     let done = daemon::claim(lending, &prepared)?;
     value(&claimed(&done))
+}
+
+fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
+    let prepared = lending.lend(move |host| challenge(request, host))??;
+    let Started { claimed: done, standing } = daemon::start(lending, &prepared)?;
+    let branch = standing.tree.short_branch().map(str::to_owned);
+    value(&StartView {
+        claim: claimed(&done),
+        worktree: standing.tree.path.display().to_string(),
+        made: standing.made,
+        on_branch: branch,
+    })
 }
 
 /// Who claims, by what the request says of itself.

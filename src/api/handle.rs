@@ -53,6 +53,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
             carry_out(request, host)
         }
         Request::Claim(_)
+        | Request::Start(_)
         | Request::Heartbeat(_)
         | Request::Release(_)
         | Request::Block(_)

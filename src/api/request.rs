@@ -97,6 +97,8 @@ pub enum Request {
     },
     /// Claim a ticket for a worker.
     Claim(ClaimRequest),
+    /// Claim a ticket, and make the worktree for it.
+    Start(ClaimRequest),
     /// A sign of life of a claim's holder.
     Heartbeat(HolderRequest),
     /// Give a claim up.
@@ -232,7 +234,7 @@ impl Request {
     /// Whether it may wait for git, a remote above all, and so is not carried out on the host's own thread.
     pub fn moves_a_claim(&self) -> bool {
         let asks_whose = matches!(self, Request::Next(_) | Request::Offer { .. });
-        let moves = matches!(self, Request::Claim(_) | Request::Heartbeat(_) | Request::Release(_));
+        let moves = matches!(self, Request::Claim(_) | Request::Start(_) | Request::Heartbeat(_) | Request::Release(_));
         asks_whose || moves || self.end().is_some()
     }
 
@@ -263,7 +265,7 @@ impl Request {
             | Request::Plan { id, .. }
             | Request::Wait { id, .. }
             | Request::Await { id, .. } => Some(id),
-            Request::Claim(claim) => Some(&claim.id),
+            Request::Claim(claim) | Request::Start(claim) => Some(&claim.id),
             Request::Heartbeat(holder) | Request::Release(ReleaseRequest { holder, .. }) => Some(&holder.id),
             Request::Hook(hook) => hook.ticket.as_deref(),
             _ => self.end().map(|end| end.id.as_str()),

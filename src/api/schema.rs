@@ -11,7 +11,7 @@ use super::inspect::Inspection;
 use super::settings::{ConfigView, TrustView};
 use super::view::{
     BeatView, ClaimView, DoctorView, DoneView, DownView, EndView, EventView, HookView, KickView, ListView, MoveView,
-    NewView, NextView, PodsView, RestoredView, SetView, ShowView, StatusView, UpView, WhyView, WorkSetView,
+    NewView, NextView, PodsView, RestoredView, SetView, ShowView, StartView, StatusView, UpView, WhyView, WorkSetView,
     WorktreeRemovedView, WorktreesView,
 };
 
@@ -34,6 +34,7 @@ pub fn document() -> Value {
     add(&["move", "accept", "offer", "release"], of::<MoveView>(&mut generator));
     add(&["claim"], of::<ClaimView>(&mut generator));
     add(&["next"], of::<NextView>(&mut generator));
+    add(&["start"], of::<StartView>(&mut generator));
     add(&["heartbeat"], of::<BeatView>(&mut generator));
     add(&["worktree list"], of::<WorktreesView>(&mut generator));
     add(&["worktree remove"], of::<WorktreeRemovedView>(&mut generator));

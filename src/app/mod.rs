@@ -26,6 +26,7 @@ use crate::adapters::git::GitWorktree;
 use crate::adapters::processes::SystemProcesses;
 use crate::adapters::runs::{self, RunFolder};
 use crate::adapters::sqlite::LastingStore;
+use crate::adapters::starts::StartFolder;
 use crate::adapters::state_folder::StateFolder;
 use crate::adapters::ticket_folder::TicketFolder;
 use crate::adapters::trust::{self, Trust};
@@ -210,6 +211,7 @@ impl App {
             waker: Arc::new(SystemWaker),
             tickets: Arc::new(self.tickets()),
             claims: self.claims(),
+            starts: Arc::new(StartFolder::new(self.state.starts())),
             processes: Arc::new(Self::processes()?),
             runs: Arc::new(self.runs()?),
             worktree: Arc::new(self.worktree()),

@@ -77,7 +77,7 @@ impl App {
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
-        self.mend_worktrees();
+        self.mend_worktrees(mail.clone());
         // What was saved between the first look and the watch is not told by anybody.
         let _ = mail.send(Message::Reload);
         let path = self.state.daemon_lock();

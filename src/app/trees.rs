@@ -3,12 +3,15 @@
 //! Must not know: what is done with one.
 
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread;
 
 use super::App;
 use super::programs::secrets;
+use crate::adapters::starts::StartFolder;
 use crate::adapters::worktrees::{GitWorktrees, Hooks};
 use crate::daemon::starting::mend_all;
+use crate::daemon::{Message, Visitor, mend_starts};
 use crate::ports::Worktrees;
 
 impl App {
@@ -26,11 +29,16 @@ impl App {
     }
 
     /// Ends what a start, or a removal, that was cut off has left. The board need not wait for git.
-    pub(super) fn mend_worktrees(&self) {
-        let trees = self.worktrees();
-        let mend = move || match mend_all(trees.as_ref()) {
-            Ok(troubles) => troubles.iter().for_each(|trouble| tracing::warn!(%trouble, "a worktree")),
-            Err(error) => tracing::warn!(%error, "worktrees"),
+    pub(super) fn mend_worktrees(&self, mail: Sender<Message>) {
+        let (trees, starts) = (self.worktrees(), StartFolder::new(self.state.starts()));
+        let mend = move || {
+            if let Err(error) = mend_starts(&mut Visitor::new(mail), &starts, None) {
+                tracing::warn!(%error, "the claim of a start that was cut off");
+            }
+            match mend_all(trees.as_ref()) {
+                Ok(troubles) => troubles.iter().for_each(|trouble| tracing::warn!(%trouble, "a worktree")),
+                Err(error) => tracing::warn!(%error, "worktrees"),
+            }
         };
         if let Err(error) = thread::Builder::new().name("yoi worktrees".into()).spawn(mend) {
             tracing::warn!(%error, "worktrees: no thread could be started");

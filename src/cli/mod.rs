@@ -33,6 +33,7 @@ mod run;
 mod service;
 mod set;
 mod show;
+mod start;
 mod status;
 mod terminal;
 mod trust;
@@ -84,6 +85,7 @@ enum Command {
     Offer(next::OfferArguments),
     Next(next::Arguments),
     Claim(claim::Arguments),
+    Start(start::Arguments),
     Heartbeat(claim::HeartbeatArguments),
     Release(claim::ReleaseArguments),
     Worktree(worktree::Arguments),
@@ -174,6 +176,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Offer(arguments) => next::offer(&context, arguments),
         Command::Next(arguments) => next::next(&context, arguments),
         Command::Claim(arguments) => claim::claim(&context, arguments),
+        Command::Start(arguments) => start::run(&context, arguments),
         Command::Heartbeat(arguments) => claim::heartbeat(&context, arguments),
         Command::Release(arguments) => claim::release(&context, arguments),
         Command::Block(arguments) => block::run(&context, arguments),

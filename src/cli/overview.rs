@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "The Orchestrator's",
         &["work-set", "plan", "wait", "await", "accept", "offer", "kick", "pause", "resume", "orchestrator"],
     ),
-    ("A worker's", &["next", "claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
+    ("A worker's", &["next", "start", "claim", "heartbeat", "release", "block", "decompose", "close", "worktree"]),
     ("Reports of agents and panels", &["hook", "pod"]),
     ("Settings", &["config", "trust"]),
 ];
@@ -27,8 +27,7 @@ A ticket goes planning -> ready -> queued -> inprogress -> done -> closed.
 `yoi COMMAND --help` says more about a command, `yoi why ID` about a ticket.";
 
 /// Commands that this version does not have yet.
-const LATER: [&str; 13] = [
-    "start",
+const LATER: [&str; 12] = [
     "panel",
     "scan",
     "inbox",

@@ -6,11 +6,13 @@ mod back;
 mod desk;
 mod fenced;
 mod seeking;
+mod start;
 mod taking;
 mod unheld;
 
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
 pub use seeking::{Next, Seeking, next, offer};
+pub use start::{Started, mend_starts, start};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;
 

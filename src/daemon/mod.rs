@@ -30,7 +30,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use claiming::{
-    ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, claim, fenced, heartbeat, next, offer, release,
+    ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat, mend_starts,
+    next, offer, release, start,
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
@@ -50,7 +51,7 @@ use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::ports::runs::Sign;
-use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, StateFolder, Tickets, Waker};
+use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, Starts, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
 pub enum Message {
@@ -86,6 +87,8 @@ pub struct Ports {
     pub tickets: Arc<dyn Tickets>,
     /// Claims.
     pub claims: Arc<dyn Claims>,
+    /// Starts under way.
+    pub starts: Arc<dyn Starts>,
     /// Processes.
     pub processes: Arc<dyn Processes>,
     /// Runs of programs.

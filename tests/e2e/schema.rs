@@ -125,6 +125,8 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("resume", ""),
         ("move", "b done"),
         ("accept", "d"),
+        ("start", "d --worker v"),
+        ("release", "d --worker v --outcome abandoned"),
         ("claim", "d --worker w"),
         ("heartbeat", "d --worker w"),
         ("release", "d --worker w --outcome abandoned"),

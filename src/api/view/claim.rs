@@ -32,6 +32,20 @@ pub struct ClaimView {
     pub remarks: Vec<String>,
 }
 
+/// `yoi start`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StartView {
+    /// As `yoi claim` says it.
+    #[serde(flatten)]
+    pub claim: ClaimView,
+    /// Where the worktree lies.
+    pub worktree: String,
+    /// It was made just now, and was not there before.
+    pub made: bool,
+    /// The branch it is on; null where it is on none.
+    pub on_branch: Option<String>,
+}
+
 /// `yoi heartbeat`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BeatView {

@@ -23,9 +23,10 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::runs::{Found, OnSign, Order};
+use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{
-    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Review, Reviewing, Runs, StateFolder, Tickets, Wake,
-    Waker, Woken,
+    EditError, Entry, Held, MainWorktree, Obstacle, Processes, Review, Reviewing, Runs, Starts, StateFolder, Tickets,
+    Wake, Waker, Woken,
 };
 use crate::text::keys::KeyMap;
 
@@ -119,6 +120,7 @@ impl Bench {
         let ports = Ports {
             tickets: Arc::new(fake()),
             claims: Arc::new(world.claims.clone()),
+            starts: Arc::new(fake()),
             processes: Arc::new(fake()),
             runs: Arc::new(fake()),
             worktree: Arc::new(fake()),
@@ -322,6 +324,16 @@ impl Processes for Fake {
 
     fn when_ended(&self, _process: &ProcessIdentity, call: Box<dyn FnOnce() + Send>) {
         call();
+    }
+}
+
+impl Starts for Fake {
+    fn begin(&self, _mark: &StartMark) -> io::Result<Box<dyn Marked>> {
+        Err(io::Error::other("nothing is started here"))
+    }
+
+    fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>> {
+        Ok(Vec::new())
     }
 }
 

@@ -1,0 +1,148 @@
+//! Starts that are under way, a file each in the state folder, held by a kernel lock on it.
+//!
+//! Must not know: what a start does; when one is mended.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::files::{self, FileId, Text, named};
+use crate::ports::starts::{Marked, StartMark, Starts};
+
+/// How the name of a mark's file ends.
+const END: &str = "start";
+
+/// The marks in one folder.
+#[derive(Clone, Debug)]
+pub struct StartFolder {
+    folder: PathBuf,
+}
+
+impl StartFolder {
+    /// The folder is made with the first mark.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+}
+
+struct Mark {
+    path: PathBuf,
+    file: File,
+    mark: StartMark,
+}
+
+impl Marked for Mark {
+    fn mark(&self) -> &StartMark {
+        &self.mark
+    }
+
+    fn forget(self: Box<Self>) -> io::Result<()> {
+        fs::remove_file(&self.path).map_err(|error| named(&self.path, &error))?;
+        drop(self.file);
+        Ok(())
+    }
+}
+
+impl Starts for StartFolder {
+    fn begin(&self, mark: &StartMark) -> io::Result<Box<dyn Marked>> {
+        files::own_folder(&self.folder)?;
+        loop {
+            let name = format!("{}.{END}", ulid::Ulid::generate().to_string().to_lowercase());
+            let path = self.folder.join(name);
+            let mut file = files::open_own(&path, Text::Kept).map_err(|error| named(&path, &error))?;
+            file.lock().map_err(|error| named(&path, &error))?;
+            // Whoever looked for cut-off ones in this very moment has taken it for one.
+            if !is_there(&file, &path) {
+                continue;
+            }
+            let written = serde_json::to_vec(mark).map_err(io::Error::other)?;
+            file.write_all(&written).and_then(|()| file.sync_all()).map_err(|error| {
+                let _ = fs::remove_file(&path);
+                named(&path, &error)
+            })?;
+            return Ok(Box::new(Mark { path, file, mark: mark.clone() }));
+        }
+    }
+
+    fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(named(&self.folder, &error)),
+        };
+        let mut found: Vec<Box<dyn Marked>> = Vec::new();
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|end| end == END)
+                && let Some(mark) = taken(&path)?
+            {
+                found.push(Box::new(mark));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A mark whose start is not under way any more. One that says nothing was cut off before anything was done.
+fn taken(path: &Path) -> io::Result<Option<Mark>> {
+    let mut file = match files::open_own(path, Text::Kept) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(named(path, &error)),
+    };
+    match file.try_lock() {
+        Ok(()) if is_there(&file, path) => {}
+        Ok(()) | Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(named(path, &error)),
+    }
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(|error| named(path, &error))?;
+    if let Ok(mark) = serde_json::from_slice(&text) {
+        return Ok(Some(Mark { path: path.to_owned(), file, mark }));
+    }
+    fs::remove_file(path).map_err(|error| named(path, &error))?;
+    Ok(None)
+}
+
+fn is_there(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
+    FileId::of(&open) == FileId::of(&there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(ticket: &str) -> StartMark {
+        StartMark { ticket: ticket.into(), worker: "w".into() }
+    }
+
+    fn cut_off(starts: &StartFolder) -> Vec<String> {
+        starts.cut_off().unwrap().iter().map(|marked| marked.mark().ticket.to_string()).collect()
+    }
+
+    #[test]
+    fn a_start_is_cut_off_when_its_holder_is_gone_and_it_was_not_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let starts = StartFolder::new(folder.path().join("starts"));
+        assert!(cut_off(&starts).is_empty());
+        let (one, two) = (starts.begin(&mark("a")).unwrap(), starts.begin(&mark("b")).unwrap());
+        assert!(cut_off(&starts).is_empty(), "both are under way");
+        two.forget().unwrap();
+        drop(one);
+        assert_eq!(cut_off(&starts), ["a"]);
+        let mut held = starts.cut_off().unwrap();
+        assert!(cut_off(&starts).is_empty(), "somebody mends it");
+        held.pop().unwrap().forget().unwrap();
+        assert!(cut_off(&starts).is_empty());
+    }
+
+    #[test]
+    fn one_that_says_nothing_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("x.start"), "{").unwrap();
+        fs::write(folder.path().join("note.txt"), "mine").unwrap();
+        assert!(cut_off(&StartFolder::new(folder.path())).is_empty());
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["note.txt"]);
+    }
+}

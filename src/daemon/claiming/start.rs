@@ -1,0 +1,157 @@
+//! `yoi start`: a claim for a worker, and a worktree for it to work in; both, or nothing is left (DESIGN.md 6.3).
+//!
+//! What a start that was killed has claimed is given back by the next one, or by the next daemon; what it has made of a worktree
+//! is undone or adopted there, too.
+//!
+//! Must not know: git, files.
+
+use std::sync::Arc;
+
+use super::{ClaimRequest, Claimed, Holder, claim, release};
+use crate::adapters::fault;
+use crate::daemon::starting::{Standing, worktree_for};
+use crate::daemon::verbs::unchanged;
+use crate::daemon::{Host, Lending, VerbError};
+use crate::domain::claim::{Ending, Outcome, claimable};
+use crate::domain::classify::clock;
+use crate::domain::engine::Actor;
+use crate::domain::refusal::Refusal;
+use crate::domain::ticket::TicketId;
+use crate::domain::worktree::Hold;
+use crate::ports::starts::{Marked, StartMark};
+use crate::ports::{Acceptance, Starts, WorktreesError};
+
+/// Under whose name a claim is given back that a start was cut off with.
+const YOI: &str = "yoi";
+
+/// What a start made.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// The claim.
+    pub claimed: Claimed,
+    /// The worktree.
+    pub standing: Standing,
+}
+
+impl From<WorktreesError> for VerbError {
+    fn from(error: WorktreesError) -> Self {
+        match error {
+            WorktreesError::Refused(refusal) => VerbError::Refused(refusal),
+            WorktreesError::Hook { message, output } => VerbError::Failed([vec![message], output].concat().join("\n")),
+            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
+                VerbError::Failed(message)
+            }
+        }
+    }
+}
+
+/// Claims the ticket, and makes its worktree, or uses the one that stands.
+pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Started, VerbError> {
+    let starts = lending.lend(|host| Arc::clone(&host.ports.starts))?;
+    mend_starts(lending, starts.as_ref(), Some(&request.id))?;
+    let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
+    let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
+    fault::point("start", "marked");
+    let claimed = match claim(lending, request) {
+        Ok(claimed) => claimed,
+        Err(error) => return Err(forget(marked, error)),
+    };
+    fault::point("start", "claimed");
+    let made = make(lending, request, &claimed);
+    match made {
+        Ok(standing) => {
+            forgotten(marked);
+            let mut started = Started { claimed, standing };
+            started.claimed.remarks.append(&mut started.standing.remarks);
+            Ok(started)
+        }
+        Err(error) => {
+            let why = format!("the start failed: {error}");
+            let given_back = give_up(lending, &mark, why, request.actor.clone());
+            Err(forget(marked, with(error, given_back.err())))
+        }
+    }
+}
+
+fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) -> Result<Standing, VerbError> {
+    let (id, by) = (request.id.clone(), request.by.clone());
+    let (proof, trees) =
+        lending.lend(move |host| Ok::<_, VerbError>((host.confirm(&id, &by)?, host.worktrees())))??;
+    let hold = Hold { worker: request.challenge.worker.clone(), until: claimed.until };
+    let now = claimed.tip.step.at;
+    let standing = worktree_for(trees.as_ref(), &proof, &hold, now)?;
+    let (id, worker) = (request.id.clone(), hold.worker);
+    let place = standing.tree.path.display().to_string();
+    let how = if standing.made { "made" } else { "used again" };
+    // A missing note is no reason to undo anything.
+    let _ = lending.lend(move |host| {
+        let path = host.writable(&id)?;
+        let note = format!("{} START by {worker}: worktree {place}, {how}", clock(host.now()));
+        host.noted(&path, &note);
+        Ok::<_, VerbError>(())
+    })?;
+    Ok(standing)
+}
+
+impl Host {
+    /// The proof of an acceptance that stands in the file.
+    fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
+        let path = self.writable(id)?;
+        let mode = self.engine.policy().mode;
+        let _lock = self.accept_lock()?;
+        let now = self.now();
+        let mut gates = |fresh: &crate::domain::ticket::Ticket| {
+            claimable(fresh, mode)?;
+            // It was accepted a moment ago, and somebody has moved it since.
+            Err(Refusal::new(format!("`{}` is not accepted any more", fresh.id)))
+        };
+        Ok(Acceptance::record(self.ports.tickets.as_ref(), &path, by, now, &mut gates)?.0)
+    }
+}
+
+/// Gives back what starts that were cut off have claimed: of this ticket, or of all.
+pub fn mend_starts<L: Lending>(lending: &mut L, starts: &dyn Starts, of: Option<&TicketId>) -> Result<(), VerbError> {
+    let cut_off =
+        starts.cut_off().map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
+    for marked in cut_off.into_iter().filter(|marked| of.is_none_or(|id| *id == marked.mark().ticket)) {
+        let mark = marked.mark().clone();
+        match give_up(lending, &mark, "the start was cut off".into(), Actor::Daemon) {
+            // It never came to a claim, or that has ended since.
+            Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn give_up<L: Lending>(lending: &mut L, mark: &StartMark, why: String, actor: Actor) -> Result<(), VerbError> {
+    let (mode, label) = lending.lend(|host| {
+        let policy = host.engine.policy();
+        (policy.mode, policy.claims.label.clone())
+    })?;
+    let ending = Ending { outcome: Outcome::Abandoned, pr: None, by: YOI.into(), mode, label };
+    let holder = Holder { id: mark.ticket.clone(), worker: mark.worker.clone(), generation: None };
+    release(lending, &holder, (ending, Some(why)), actor).map(drop)
+}
+
+/// A mark that stays is one of a start that was cut off: its claim would be given back once more, and refused.
+fn forgotten(marked: Box<dyn Marked>) {
+    if let Err(error) = marked.forget() {
+        tracing::warn!(%error, "the mark of a start stays");
+    }
+}
+
+fn forget(marked: Box<dyn Marked>, error: VerbError) -> VerbError {
+    forgotten(marked);
+    error
+}
+
+/// What else went wrong.
+fn with(error: VerbError, more: Option<VerbError>) -> VerbError {
+    let Some(more) = more else { return error };
+    let line = format!("the claim could not be given back and goes stale by itself: {more}");
+    match error {
+        VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
+        other => VerbError::Failed(format!("{other}; {line}")),
+    }
+}
