@@ -13,8 +13,8 @@ use super::request::Request;
 use super::view::{RestoredView, VERSION, WorktreeRemovedView, WorktreeView, WorktreesView, value};
 use crate::daemon::removing::{RemoveOrder, remove_worktree, restore_worktree};
 use crate::daemon::starting::mend_all;
-use crate::daemon::{Host, Lending};
-use crate::domain::claim::name;
+use crate::daemon::{Host, Lending, stands};
+use crate::domain::claim::{Stands, name};
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::domain::worktree::{Hold, Lock, Probe, Reason, Tree, reasons};
 use crate::ports::{Entry, Worktrees, WorktreesError};
@@ -28,7 +28,12 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
     match request {
         Request::Worktrees => list(trees.as_ref(), lending, now),
         Request::RemoveWorktree { id, force, worker } => {
-            let order = RemoveOrder { name: name::of(&TicketId::new(&id)), worker, force };
+            let name = name::of(&TicketId::new(&id));
+            let worker = match worker {
+                None => former(trees.as_ref(), &name, lending, &TicketId::new(&id))?,
+                named => named,
+            };
+            let order = RemoveOrder { name, worker, force };
             let gone = remove_worktree(trees.as_ref(), &order, now).map_err(|error| of_ticket(error, &id))?;
             value(&WorktreeRemovedView {
                 version: VERSION,
@@ -55,6 +60,22 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
         }
         _ => Err(Failure::usage("this is no request about worktrees")),
     }
+}
+
+/// Whoever the worktree was locked for, if the ticket is nobody's any more: what that lock says is over then.
+fn former<L: Lending>(
+    trees: &dyn Worktrees,
+    name: &str,
+    lending: &mut L,
+    id: &TicketId,
+) -> Result<Option<String>, Failure> {
+    let Some(hold) =
+        trees.list()?.into_iter().find(|tree| tree.name == *name).and_then(|tree| tree.lock.hold().cloned())
+    else {
+        return Ok(None);
+    };
+    let is_held = matches!(stands(lending, id)?, (_, Stands::Held(claim)) if claim.worker == hold.worker);
+    Ok((!is_held).then_some(hold.worker))
 }
 
 fn list<L: Lending>(trees: &dyn Worktrees, lending: &mut L, now: Timestamp) -> Result<Value, Failure> {

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 pub use claiming::{
     ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat, mend_starts,
-    next, offer, release, start,
+    next, offer, release, stands, start,
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;

@@ -23,6 +23,7 @@ mod operation;
 mod restart;
 mod runs;
 mod schema;
+mod starts;
 mod turns;
 mod waiting;
 mod watching;

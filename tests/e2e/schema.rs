@@ -127,6 +127,7 @@ fn without_a_daemon(checks: &mut Checks, stage: &Stage) {
         ("accept", "d"),
         ("start", "d --worker v"),
         ("release", "d --worker v --outcome abandoned"),
+        ("offer", "d"),
         ("claim", "d --worker w"),
         ("heartbeat", "d --worker w"),
         ("release", "d --worker w --outcome abandoned"),

@@ -30,18 +30,18 @@ fn who_may_use_and_whom_a_lock_keeps_from_removing() {
     for (lock, worker, now, uses, removes) in [
         (Lock::Open, "w", 0, true, true),
         (hold("w"), "w", 0, true, true),
-        (hold("other"), "w", 99, false, false),
+        (hold("other"), "w", 99, true, false),
         (hold("other"), "w", 100, true, true),
         (Lock::Foreign("mine".into()), "w", 1000, false, false),
     ] {
         let tree = tree(lock);
-        assert_eq!(may_use(&tree, worker, at(now)).is_ok(), uses, "{:?}", tree.lock);
+        assert_eq!(may_use(&tree).is_ok(), uses, "{:?}", tree.lock);
         let removal = may_remove(&tree, &Probe::default(), Some(worker), false, at(now));
         assert_eq!(removal.is_ok(), removes, "{:?}", tree.lock);
         assert_eq!(may_remove(&tree, &Probe::default(), Some(worker), true, at(now)).is_ok(), removes, "by force");
     }
     let gone = Tree { gone: Some("not there".into()), ..tree(Lock::Open) };
-    assert!(may_use(&gone, "w", at(0)).is_err());
+    assert!(may_use(&gone).is_err());
 }
 
 #[test]
