@@ -28,12 +28,12 @@ impl StartFolder {
 struct Mark {
     path: PathBuf,
     file: File,
-    mark: StartMark,
+    whose: StartMark,
 }
 
 impl Marked for Mark {
     fn mark(&self) -> &StartMark {
-        &self.mark
+        &self.whose
     }
 
     fn forget(self: Box<Self>) -> io::Result<()> {
@@ -60,7 +60,7 @@ impl Starts for StartFolder {
                 let _ = fs::remove_file(&path);
                 named(&path, &error)
             })?;
-            return Ok(Box::new(Mark { path, file, mark: mark.clone() }));
+            return Ok(Box::new(Mark { path, file, whose: mark.clone() }));
         }
     }
 
@@ -96,8 +96,8 @@ fn taken(path: &Path) -> io::Result<Option<Mark>> {
     }
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(|error| named(path, &error))?;
-    if let Ok(mark) = serde_json::from_slice(&text) {
-        return Ok(Some(Mark { path: path.to_owned(), file, mark }));
+    if let Ok(whose) = serde_json::from_slice(&text) {
+        return Ok(Some(Mark { path: path.to_owned(), file, whose }));
     }
     fs::remove_file(path).map_err(|error| named(path, &error))?;
     Ok(None)

@@ -12,17 +12,19 @@ use std::path::Path;
 pub use looking::look_at_work;
 
 use super::claiming::{Holder, fenced_after, stands};
+use super::removing::{RemoveOrder, remove_worktree};
+use super::starting::find;
 use super::verbs::unchanged;
 use super::{Host, Lending, VerbError};
 use crate::adapters::fault;
-use crate::domain::claim::{Outcome, Stands};
+use crate::domain::claim::{Outcome, Stands, name};
 use crate::domain::engine::{Actor, Event};
 use crate::domain::evidence::block::{Block, Fate};
-use crate::domain::evidence::close::Closing;
+use crate::domain::evidence::close::{Closing, Standing};
 use crate::domain::evidence::decompose::{Child, Decomposition};
 use crate::domain::evidence::{Placed, Writer, held_by, is_handed_over, place};
 use crate::domain::ticket::{State, Ticket, TicketId};
-use crate::ports::{EditError, Entry};
+use crate::ports::{EditError, Entry, WorktreesError};
 use crate::text::child;
 use crate::text::draft::Draft;
 
@@ -117,9 +119,27 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     lending.lend(move |host| host.write_end(&id, (&name, false), (&ending, &fate), &actor))?
 }
 
-/// What becomes of a blocked ticket's worktree.
+/// What becomes of a blocked ticket's worktree: it goes if nothing would be lost with it, else it stays, and why.
 fn fate<L: Lending>(lending: &mut L, id: &TicketId, owner: &str) -> Result<Fate, VerbError> {
-    Ok(Fate::of(look_at_work(lending, id)?, owner))
+    let found = look_at_work(lending, id)?;
+    let Standing::There(path) = &found.worktree else { return Ok(Fate::None) };
+    let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
+    let name = name::of(id);
+    let hold = find(trees.as_ref(), &name).ok().flatten().and_then(|tree| tree.lock.hold().cloned());
+    // Nobody but whoever asks holds the ticket: what a lock of a former worker says is over.
+    let worker = Some(hold.as_ref().map_or_else(|| owner.to_owned(), |hold| hold.worker.clone()));
+    match remove_worktree(trees.as_ref(), &RemoveOrder { name, worker, force: false }, now) {
+        Ok(_) => Ok(Fate::Removed { path: path.clone() }),
+        Err(error) => Ok(Fate::kept(found, owner, &reasons(&error), hold.map(|hold| hold.until))),
+    }
+}
+
+/// Why a worktree stays, in words.
+fn reasons(error: &WorktreesError) -> Vec<String> {
+    match error {
+        WorktreesError::Refused(refusal) if !refusal.evidence.is_empty() => refusal.evidence.clone(),
+        other => vec![other.to_string()],
+    }
 }
 
 impl Host {

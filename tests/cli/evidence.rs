@@ -215,7 +215,8 @@ fn a_branch_that_is_not_merged_and_a_worktree_that_is_there_are_seen() {
     assert_eq!(block(&stage, "a b").code, 0);
     let thread = timeless(&stage.bench.read("work/tickets/a b.thread.md"));
     let (_, fate) = thread.trim_end().rsplit_once("; worktree ").unwrap();
-    insta::assert_snapshot!(fate, @r#"kept at ".yoi/worktrees/a%20b", owner "somebody", "dirty: 0 changed, 1 untracked", no expiry set"#);
+    let commit = git(&["rev-parse", "--short", "yoi/a%20b"]);
+    insta::assert_snapshot!(fate.replace(commit.trim(), "[COMMIT]"), @r#"kept at ".yoi/worktrees/a%20b", owner "somebody", "dirty: 0 changed, 1 untracked (untracked: new.txt; 1 commit is neither merged nor pushed: [COMMIT] work)", no expiry set"#);
     // Merged by hand, and looked at from another branch.
     git(&["merge", "-q", "yoi/a%20b"]);
     git(&["switch", "-q", "-c", "other", "HEAD~1"]);

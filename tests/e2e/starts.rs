@@ -72,6 +72,24 @@ fn a_start_makes_a_claim_and_a_worktree_and_both_go_again() {
 }
 
 #[test]
+fn what_is_blocked_leaves_no_worktree_that_nothing_is_in() {
+    let stage = stage();
+    let block = "block a --worker w --blocker key --evidence 401 --unblock vault --then retry";
+    stage.done("start a --worker w");
+    stage.done(block);
+    assert_eq!(made(&stage), Vec::<String>::new());
+    let thread = stage.bench.read("work/tickets/a.thread.md");
+    assert!(thread.contains("worktree removed (it was clean, at"), "{thread}");
+    stage.done("set a --remove labels=blocked");
+    stage.done("start a --worker w2");
+    stage.bench.write("work/.yoi/worktrees/a/new", "mine");
+    stage.done(&block.replace(" w ", " w2 "));
+    assert_eq!(made(&stage), of_a());
+    let thread = stage.bench.read("work/tickets/a.thread.md");
+    assert!(thread.contains("1 untracked (untracked: new)") && thread.contains(", until 20"), "{thread}");
+}
+
+#[test]
 fn what_is_not_accepted_is_not_started_in_orchestrated_mode() {
     let stage = Stage::new();
     stage.ticket("a", "queued", "");

@@ -95,12 +95,13 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// By what was looked at; whose it is where nobody else has said so.
-    pub fn of(found: Checks, owner: &str) -> Self {
+    /// It stays, for these reasons; `until` as its lock says.
+    pub fn kept(found: Checks, owner: &str, reasons: &[String], until: Option<Timestamp>) -> Self {
         match found.worktree {
             Standing::Gone | Standing::Unknown => Fate::None,
             Standing::There(path) => {
-                Fate::Kept { path, owner: owner.to_owned(), state: found.unsaved.to_string(), until: None }
+                let state = format!("{} ({})", found.unsaved, reasons.join("; "));
+                Fate::Kept { path, owner: owner.to_owned(), state, until }
             }
         }
     }
