@@ -86,6 +86,10 @@ impl Worktrees for GitWorktrees {
         self.all_standing()
     }
 
+    fn intended(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
     fn list(&self) -> Result<Vec<Tree>, WorktreesError> {
         self.listed()
     }

@@ -141,6 +141,9 @@ pub trait Worktrees: Debug + Send + Sync {
     /// process of its own.
     fn standing(&self) -> Vec<(String, facts::Worktree)>;
 
+    /// Where one of this name is to be made, as the settings say it: relative to the workspace, or absolute.
+    fn intended(&self, name: &str) -> PathBuf;
+
     /// Those that git has on record.
     fn list(&self) -> Result<Vec<Tree>, WorktreesError>;
 

@@ -175,10 +175,14 @@ fn of_two_starts_at_once_one_is_made_and_the_other_is_told_whose_it_is() {
 fn eight_starts_at_once_wait_for_whoever_holds_gits_locks() {
     let stage = stage();
     let ids: Vec<_> = (0..8).map(|number| format!("t{number}")).collect();
-    ids.iter().for_each(|id| stage.ticket(id, "queued", ""));
+    for id in &ids {
+        stage.ticket(id, "queued", "");
+    }
     let locks =
         ["config.lock", "packed-refs.lock", "index.lock"].map(|name| stage.bench.path(&format!("work/.git/{name}")));
-    locks.iter().for_each(|lock| drop(fs::File::create_new(lock).unwrap()));
+    for lock in &locks {
+        fs::File::create_new(lock).unwrap();
+    }
     let start = |id: &String| {
         let mut command = stage.bench.command("work");
         command.args(["start", id]);
@@ -187,7 +191,9 @@ fn eight_starts_at_once_wait_for_whoever_holds_gits_locks() {
     let children: Vec<_> = ids.iter().map(start).collect();
     // Another program at work with the repository.
     thread::sleep(Duration::from_secs(2));
-    locks.iter().for_each(|lock| fs::remove_file(lock).unwrap());
+    for lock in &locks {
+        fs::remove_file(lock).unwrap();
+    }
     for child in children {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -158,7 +158,7 @@ impl Host {
             Ok(label_on(fresh, label.as_deref()))
         })?;
         let news = ClaimNews::of(tip, &self.ports.processes.machine(), self.now());
-        let remarks = self.noted(&path, &note(request, tip, broken, news.expires()));
+        let remarks = self.noted(&path, &self.claim_note(request, tip, broken, news.expires()));
         // The claim first: the ticket is then seen as what it is, active.
         self.tell(Event::ClaimsRead { news: vec![news], full: false });
         self.written(ticket.clone(), request.actor.clone());
@@ -189,21 +189,23 @@ impl Host {
         self.written(ticket, request.actor.clone());
         Ok(())
     }
-}
 
-/// For the ticket's thread.
-fn note(request: &ClaimRequest, tip: &Tip, broken: Option<&str>, until: Option<Timestamp>) -> String {
-    let step = &tip.step;
-    let named = name::of(&request.id);
-    let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
-    let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
-    format!(
-        "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch yoi/{named}, worktree {named}; at the end the \
-         worktree is removed if nothing in it would be lost, else kept and named",
-        clock(step.at),
-        step.worker,
-        step.role,
-        step.generation,
-        request.by,
-    )
+    /// For the ticket's thread.
+    fn claim_note(&self, request: &ClaimRequest, tip: &Tip, broken: Option<&str>, until: Option<Timestamp>) -> String {
+        let step = &tip.step;
+        let named = name::of(&request.id);
+        let place = self.worktrees().intended(&named);
+        let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
+        let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
+        format!(
+            "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch yoi/{named}, worktree {}; at the end the \
+             worktree is removed if nothing in it would be lost, else kept and named",
+            clock(step.at),
+            step.worker,
+            step.role,
+            step.generation,
+            request.by,
+            place.display(),
+        )
+    }
 }

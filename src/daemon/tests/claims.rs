@@ -107,9 +107,9 @@ fn in_pull_mode_a_claim_accepts_a_queued_ticket_and_its_end_puts_it_back() {
     Claim w 1
     Release { outcome: Abandoned } w 1
     ");
-    assert_snapshot!(notes(&bench), @"
+    assert_snapshot!(notes(&bench), @r"
     2026-11-30T09:00:00Z STATE queued -> inprogress by bob: accepted with the claim of w
-    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
     2026-11-30T09:00:00Z RELEASE by w: abandoned; inprogress -> queued
     ");
     assert_eq!(take(&mut bench, "a", "v").unwrap().tip.step.generation, 2);
