@@ -1,5 +1,4 @@
-//! Requests that move a claim: carried out on the asker's own thread, with the host borrowed for moments; every other
-//! request is one visit.
+//! Requests of a claim's holder, or of whoever wants one.
 //!
 //! Must not know: git, files; who may move a claim.
 
@@ -7,13 +6,9 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
-use super::evidence;
 use super::failure::Failure;
-use super::handle::handle;
-use super::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
-use super::seeking;
+use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
 use super::view::{BeatView, ClaimView, MoveView, StartView, VERSION, value};
-use super::worktrees;
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
@@ -28,30 +23,13 @@ const ROLE: &str = "coder";
 /// How many letters of chance a made-up worker's name has.
 const CHANCE: usize = 8;
 
-/// Carries out any request.
-pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
-    match request {
-        Request::Claim(request) => claim(request, lending),
-        Request::Start(request) => start(request, lending),
-        Request::Heartbeat(request) => heartbeat(&request, lending),
-        Request::Release(request) => release(request, lending),
-        request if request.is_about_worktrees() => worktrees::carry_out(request, lending),
-        Request::Block(request) => evidence::block(&request, lending),
-        Request::Decompose(request) => evidence::decompose(request, lending),
-        Request::Close(request) => evidence::close(&request, lending),
-        Request::Next(request) => seeking::next(request, lending),
-        Request::Offer { id, caller } => seeking::offer(&id, caller, lending),
-        other => lending.lend(move |host| handle(other, host))?,
-    }
-}
-
-fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
+pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
     let done = daemon::claim(lending, &prepared)?;
     value(&claimed(&done))
 }
 
-fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
+pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
     let Started { claimed: done, standing } = daemon::start(lending, &prepared)?;
     let branch = standing.tree.short_branch().map(str::to_owned);
@@ -124,7 +102,7 @@ fn holder(request: &HolderRequest) -> Result<Holder, Failure> {
     Ok(Holder { id: TicketId::new(&request.id), worker: request.worker.clone(), generation: request.generation })
 }
 
-fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Value, Failure> {
+pub(super) fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Value, Failure> {
     let (tip, until) = daemon::heartbeat(lending, &holder(request)?)?;
     let step = tip.step;
     value(&BeatView {
@@ -136,7 +114,7 @@ fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Val
     })
 }
 
-fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> Result<Value, Failure> {
+pub(super) fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> Result<Value, Failure> {
     let ReleaseRequest { holder: who, outcome, pr, reason, caller } = request;
     let outcome = outcome.parse().map_err(Failure::usage)?;
     let holder = holder(&who)?;

@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
-use super::claiming::carry_out;
 use super::failure::{Failure, MOVED};
 use super::request::{Caller, KeyChange, Request};
 use super::view::value;
@@ -48,11 +47,11 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         Request::Reload => operation::reload(host),
         Request::Move { id, to, force, reason, caller } => move_ticket(host, &id, &to, force, reason, &caller),
         Request::Accept { id, caller } => accept(host, &id, Way::Accept, &caller),
-        // Moved by `claiming::carry_out`, which does not hold the host meanwhile.
-        Request::Worktrees | Request::RemoveWorktree { .. } | Request::RestoreWorktree { .. } => {
-            carry_out(request, host)
-        }
-        Request::Claim(_)
+        // Git may take its time with these: `carry_out` does not hold the host meanwhile.
+        Request::Worktrees
+        | Request::RemoveWorktree { .. }
+        | Request::RestoreWorktree { .. }
+        | Request::Claim(_)
         | Request::Start(_)
         | Request::Heartbeat(_)
         | Request::Release(_)
@@ -60,7 +59,7 @@ pub fn handle(request: Request, host: &mut Host) -> Result<Value, Failure> {
         | Request::Decompose(_)
         | Request::Close(_)
         | Request::Next(_)
-        | Request::Offer { .. } => carry_out(request, host),
+        | Request::Offer { .. } => Err(Failure::failed("this request is not carried out in one visit of the host")),
         Request::Set { id, changes, caller } => set(host, &id, changes, &caller),
         Request::New { id, title, state, priority, labels, caller } => {
             new(host, id, &title, (&state, &priority, &labels), &caller)

@@ -3,6 +3,7 @@
 //! Must not know: files, git, SQL, a terminal.
 
 mod caller;
+mod carrying_out;
 mod claiming;
 pub mod connections;
 mod delivery;
@@ -24,7 +25,7 @@ pub mod view;
 pub mod watching;
 mod worktrees;
 
-pub use claiming::carry_out;
+pub use carrying_out::carry_out;
 pub use handle::handle;
 pub use present::event;
 pub use session::watch;
