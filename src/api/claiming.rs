@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::caller::{actor, recorded_name};
 use super::failure::Failure;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
-use super::view::{BeatView, ClaimView, MoveView, StartView, VERSION, value};
+use super::view::{BeatView, ClaimView, MoveView, StartView, StartedPod, VERSION, value};
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
@@ -31,13 +31,19 @@ pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
 
 pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
-    let Started { claimed: done, standing } = daemon::start(lending, &prepared)?;
+    let Started { claimed: done, standing, pod } = daemon::start(lending, &prepared)?;
     let branch = standing.tree.short_branch().map(str::to_owned);
+    let pod = pod.map(|(run, log)| StartedPod {
+        id: run.id.to_string(),
+        pid: run.process.map(|process| process.pid),
+        log: log.display().to_string(),
+    });
     value(&StartView {
         claim: claimed(&done),
         worktree: standing.tree.path.display().to_string(),
         made: standing.made,
         on_branch: branch,
+        pod,
     })
 }
 

@@ -158,7 +158,7 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     }
     let label =
         values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
-    ClaimPolicy { ttl, label }
+    ClaimPolicy { ttl, label, heartbeat: TimeDelta::minutes(15) }
 }
 
 fn claims_remote(values: &mut Values<'_>) -> Option<String> {

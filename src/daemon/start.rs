@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::claiming::read_claims;
-use super::launch::FormerTurns;
+use super::launch::FormerRuns;
+use super::pods;
 use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
 use crate::domain::ticket::State;
+use crate::ports::runs::PodRun;
 use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
@@ -48,8 +50,8 @@ impl Host {
         let files = scanned(&ports, true)?;
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
-        let (pods, ended_pods) = registered_pods(&ports);
-        let former = FormerTurns::find(&ports, &history);
+        let former = FormerRuns::find(&ports, &history);
+        let (pods, ended_pods) = registered_pods(&ports, Some(&former.pods));
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
@@ -85,6 +87,7 @@ impl Host {
             host.forget_run(kick);
         }
         host.find_session();
+        host.find_pods(former.pods, former.ended_pods);
         host.tell_review(Reviewing::Everything);
         Ok(host)
     }
@@ -99,7 +102,7 @@ impl Host {
             Found::Only(files) => (files, Dirty::NotProbed, name()),
             Found::Shown(files) => (files, Dirty::NotProbed, None),
         };
-        let (pods, ended_pods) = registered_pods(&ports);
+        let (pods, ended_pods) = registered_pods(&ports, None);
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
         let start = Start {
             dirty,
@@ -193,10 +196,13 @@ fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
 }
 
-/// The registered Pods: those whose processes are still alive, and the others.
-fn registered_pods(ports: &Ports) -> (Vec<Pod>, Vec<Pod>) {
+/// The registered Pods: those whose processes are still alive, and the others. With the runs that go on, if they are known.
+fn registered_pods(ports: &Ports, running: Option<&[PodRun]>) -> (Vec<Pod>, Vec<Pod>) {
     match ports.state.pods() {
-        Ok(pods) => pods.into_iter().partition(|pod| ports.processes.is_alive(&pod.process)),
+        Ok(registered) => {
+            let pods = running.map_or_else(|| registered.clone(), |running| pods::live(registered.clone(), running));
+            pods.into_iter().partition(|pod| ports.processes.is_alive(&pod.process))
+        }
         Err(error) => {
             tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
             (Vec::new(), Vec::new())
