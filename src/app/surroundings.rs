@@ -82,7 +82,7 @@ impl App {
             policy: self.policy(),
             reach: self.reach(),
             command: self.command(),
-            roles: std::collections::BTreeMap::new(),
+            roles: self.roles(),
             claims_remote: self.config.claims_remote.clone(),
             wake: self.wake(),
             obstacles: self.obstacles(),

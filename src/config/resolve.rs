@@ -10,7 +10,7 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document};
+use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document, roles};
 use crate::domain::git_name::is_remote_name;
 use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
@@ -74,9 +74,11 @@ fn read(values: &mut Values<'_>) -> Config {
         verify_every: verify_every(values),
         claims: claims(values),
         claims_remote: claims_remote(values),
+        roles: roles::read(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
+    config.settings.extend(roles::settings(&config.roles, values));
     config
 }
 
@@ -158,7 +160,15 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     }
     let label =
         values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
-    ClaimPolicy { ttl, label, heartbeat: TimeDelta::minutes(15) }
+    let heartbeat = values.duration("claims.heartbeat").unwrap_or(default.heartbeat.min(ttl / 3));
+    if let Some(offset) = values.offset("claims.heartbeat").filter(|_| heartbeat >= ttl) {
+        let (every, ttl) = (duration::text(heartbeat), duration::text(ttl));
+        values.refuse(
+            offset,
+            format!("`claims.heartbeat` of `{every}` would renew a claim that has run out: `claims.ttl` is `{ttl}`"),
+        );
+    }
+    ClaimPolicy { ttl, label, heartbeat }
 }
 
 fn claims_remote(values: &mut Values<'_>) -> Option<String> {
@@ -234,6 +244,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.heartbeat" => quoted(&duration::text(config.claims.heartbeat)),
         "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
@@ -255,7 +266,7 @@ fn off_or(length: Option<TimeDelta>) -> String {
     length.map_or_else(|| quoted("off"), |length| quoted(&duration::text(length)))
 }
 
-fn list(words: &[String]) -> String {
+pub(super) fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 
