@@ -5,6 +5,7 @@
 mod back;
 mod desk;
 mod fenced;
+mod role;
 mod seeking;
 mod start;
 mod taking;
