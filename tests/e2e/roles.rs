@@ -165,7 +165,7 @@ fn a_roles_program_works_in_the_worktree_under_its_own_claim() {
         let claim = stage.bench.git("work", &["log", "-1", "--format=%b", "refs/yoi/claims/a"]);
         assert!(claim.contains(&format!("Yoi-PID: {}\n", pid(&view))), "{claim}");
         let other = stage.yoi("start a --worker v");
-        assert!(other.code == 3 && other.stderr.contains("works on `a`"), "{other}");
+        assert!(other.code == 3 && other.stderr.contains("works on it"), "{other}");
         let logged =
             || stage.done(&format!("logs --pod {}", view["pod"]["id"].as_str().unwrap())).stdout.contains("here");
         until("the log", BOUND, || logged().then_some(()), || stage.story());
@@ -401,7 +401,7 @@ fn of_starts_by_the_command_and_through_the_socket_at_once_one_gets_one_pod() {
     let won = ended.iter().filter(|output| output.status.success()).count();
     for output in ended.iter().filter(|output| !output.status.success()) {
         let said = String::from_utf8_lossy(&output.stderr);
-        let named = said.contains("is held by w") || said.contains("works on `a`");
+        let named = said.contains("is held by w") || said.contains("works on it");
         assert!(output.status.code() == Some(3) && named, "{said}");
     }
     assert_eq!(won, 1);
