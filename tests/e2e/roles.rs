@@ -473,3 +473,22 @@ fn a_state_that_an_editor_writes_ends_nothing_and_is_shown_as_a_conflict() {
         }
     }
 }
+
+#[test]
+fn a_role_whose_program_fails_each_time_does_not_keep_the_orchestrator_going_in_circles() {
+    let stage = Stage::with(
+        "[kick]\nmax_attempts = 3\n[gates]\ndirty_workspace = \"off\"\n[roles.coder]\ncommand = [\"false\"]\n",
+    );
+    stage.act("yoi accept a; yoi start a --role coder");
+    stage.start();
+    stage.ticket("a", "queued", "");
+    let why = |event: &Value| event["data"]["why"].as_str().unwrap_or_default().to_owned();
+    let holds = |event: &Value| ["ignored", "backing_off", "brake"].contains(&&*why(event));
+    stage.event(0, "an end of it", holds);
+    stage.rest();
+    let kicks = stage.kicks();
+    assert!((2..=6).contains(&kicks), "{kicks} kicks: {}", stage.story());
+    let started = stage.events().iter().filter(|event| event["kind"] == "AGENT_STARTED").count();
+    assert!(started <= kicks, "{started} starts: {}", stage.story());
+    stage.stop();
+}
