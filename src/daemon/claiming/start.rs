@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::role::{claim_with_room, forget_ended, is_at_work, launch};
+use super::role::{claim_with_room, is_at_work, launch, mend_ended};
 use super::{ClaimRequest, Claimed, Holder, release};
 use crate::adapters::fault;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
@@ -56,7 +56,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
-    forget_ended(lending, runs.as_ref())?;
+    mend_ended(lending, runs.as_ref(), &request.id)?;
     let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
     let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
     fault::point("start", "marked");
