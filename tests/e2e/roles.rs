@@ -334,6 +334,8 @@ fn a_start_that_cannot_have_its_program_leaves_nothing() {
     stage.bench.write("work/.yoi/config.toml", &config.replace("echo here", "echo there"));
     let refused = stage.yoi("start a --worker w");
     assert!(refused.code == 3 && refused.stderr.contains("yoi trust"), "{refused}");
+    let status = stage.done("status");
+    assert!(status.stdout.contains("the [roles] commands are not trusted as they are"), "{status}");
     stage.bench.write("work/.yoi/config.toml", &config.replace("\"sh\"", "\"no-such-program\""));
     stage.done("trust");
     for daemon in [false, true] {
