@@ -28,5 +28,6 @@ mod turns;
 mod waiting;
 mod watching;
 mod worker_story;
+mod workers_page;
 mod worktrees;
 mod writing;
