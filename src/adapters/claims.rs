@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 pub(crate) mod contract;
+mod leftover;
 mod library;
 mod program;
 mod push;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use leftover::{InTheWay, Moving};
 use library::Library;
 use program::Program;
 use refs::{CLAIMS, Known, Refs, Set};
@@ -58,12 +60,16 @@ impl GitClaims {
         refs::all(&*self.refs()?, prefix, &mut known)
     }
 
+    fn common(&self) -> Result<&Path, ClaimsError> {
+        self.common_dir.as_deref().ok_or_else(|| {
+            let message = "claims are kept in git, and this workspace is in no git repository (`git init` makes one)";
+            ClaimsError::NoGit(message.into())
+        })
+    }
+
     /// The repository, opened afresh: it may have become one of another kind since the last time.
     fn refs(&self) -> Result<Box<dyn Refs>, ClaimsError> {
-        let Some(common_dir) = &self.common_dir else {
-            let message = "claims are kept in git, and this workspace is in no git repository (`git init` makes one)";
-            return Err(ClaimsError::NoGit(message.into()));
-        };
+        let common_dir = self.common()?;
         if self.program_only {
             return Ok(Box::new(Program::new(&self.root, common_dir, "it was not asked")));
         }
@@ -98,8 +104,22 @@ impl Claims for GitClaims {
         check_wish(id, newest.as_ref(), on, steps)?;
         let made = refs::write(refs, on, steps)?;
         let due = Instant::now() + self.patience;
+        let mut leftover = true;
         loop {
-            let set = refs.set(&refs::of(CLAIMS, id), expected, &made.revision, due);
+            let name = refs::of(CLAIMS, id);
+            let in_the_way = InTheWay::now(self.common()?, &name).filter(|_| leftover);
+            let until = if in_the_way.is_some() { due.min(Instant::now() + self.patience / 3) } else { due };
+            let moving = Moving::begin(self.common()?);
+            let set = refs.set(&name, expected, &made.revision, until);
+            drop(moving);
+            if set.is_err()
+                && let Some(lock) = in_the_way
+            {
+                // Once: whatever it is then is waited for, and named.
+                leftover = false;
+                lock.take_away(self.common()?, &name, id, refs);
+                continue;
+            }
             if set == Ok(Set::Done) {
                 return Ok(Swapped::Moved(made));
             }

@@ -1,12 +1,17 @@
 //! What a face may ask for. One vocabulary for CLI, HTTP, panel and MCP.
 
 mod evidence;
+mod reports;
+mod tickets;
+mod workers;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 pub use evidence::{BlockRequest, ChildRequest, CloseRequest, DecomposeRequest, EndRequest};
+pub use reports::{HookRequest, SessionRequest};
+pub use tickets::{KeyChange, ListRequest};
+pub use workers::{ClaimRequest, HolderRequest, NextRequest, ReleaseRequest};
 
 /// Who asks, as far as the asking process knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -271,183 +276,4 @@ impl Request {
             _ => self.end().map(|end| end.id.as_str()),
         }
     }
-}
-
-/// Which tickets are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ListRequest {
-    /// Only this state.
-    pub state: Option<String>,
-    /// Only this class.
-    pub class: Option<String>,
-    /// Only with this label.
-    pub label: Option<String>,
-    /// Closed ones too.
-    pub all: bool,
-    /// No more of each than its line.
-    pub brief: bool,
-}
-
-/// `yoi claim`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClaimRequest {
-    /// Exact id.
-    pub id: String,
-    /// The run's name; one is made up where none is given.
-    #[serde(default)]
-    pub worker: Option<String>,
-    /// What it is; `coder` where nothing is given.
-    #[serde(default)]
-    pub role: Option<String>,
-    /// How long a beat holds, in seconds; `[claims] ttl` where nothing is given.
-    #[serde(default)]
-    pub ttl: Option<i64>,
-    /// The process that holds it.
-    pub pid: u32,
-    /// Its session.
-    #[serde(default)]
-    pub session: Option<String>,
-    /// Who asks.
-    #[serde(default)]
-    pub caller: Caller,
-}
-
-/// `yoi next`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct NextRequest {
-    /// Claim it.
-    pub claim: bool,
-    /// Only tickets of these repositories, or of none; empty: any.
-    pub repos: Vec<String>,
-    /// What the worker can do; empty: whatever a ticket requires.
-    pub can: Vec<String>,
-    /// The run's name; one is made up where none is given.
-    pub worker: Option<String>,
-    /// What it is; `coder` where nothing is given.
-    pub role: Option<String>,
-    /// How long a beat holds, in seconds; `[claims] ttl` where nothing is given.
-    pub ttl: Option<i64>,
-    /// The process that is to hold the claim.
-    pub pid: u32,
-    /// Its session.
-    pub session: Option<String>,
-    /// The durable agent behind the run: the claim is noted under its name.
-    pub agent: Option<String>,
-    /// Who asks.
-    pub caller: Caller,
-}
-
-/// Who says that he holds a claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HolderRequest {
-    /// Exact id.
-    pub id: String,
-    /// The run's name.
-    pub worker: String,
-    /// Which claim of the ticket; null: whichever is the worker's.
-    #[serde(default)]
-    pub generation: Option<u64>,
-}
-
-/// `yoi release`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReleaseRequest {
-    /// Whose claim.
-    pub holder: HolderRequest,
-    /// `abandoned`, `done` or `pr-opened`.
-    pub outcome: String,
-    /// With `pr-opened`: the pull request's address.
-    #[serde(default)]
-    pub pr: Option<String>,
-    /// In the worker's words.
-    #[serde(default)]
-    pub reason: Option<String>,
-    /// Who asks.
-    #[serde(default)]
-    pub caller: Caller,
-}
-
-/// One key's change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "change", rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the variants of `domain::edit::Change`, on the wire")]
-pub enum KeyChange {
-    Set {
-        key: String,
-        value: Value,
-        #[serde(default)]
-        written: Option<String>,
-    },
-    Unset {
-        key: String,
-    },
-    Add {
-        key: String,
-        item: Value,
-    },
-    Remove {
-        key: String,
-        item: Value,
-    },
-}
-
-/// A session that is to be the Orchestrator's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SessionRequest {
-    /// Its id.
-    pub session: String,
-    /// Its process.
-    pub pid: Option<u32>,
-    /// Nobody named that process: it is the nearest one above whoever asks that is no shell.
-    pub found: bool,
-    /// The processes that the request comes from, the nearest first.
-    pub ancestors: Vec<u32>,
-    /// The agent behind it.
-    pub agent: Option<String>,
-}
-
-/// `yoi hook EVENT`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "what a hook says, on the wire")]
-pub struct HookRequest {
-    /// `panel-open`, `idle`, `busy`, `gone`, `rate-limited`, ...
-    pub event: String,
-    /// A role Pod's role.
-    pub role: Option<String>,
-    /// The ticket it works on.
-    pub ticket: Option<String>,
-    /// The agent behind it.
-    pub agent: Option<String>,
-    /// Its process.
-    pub pid: Option<u32>,
-    /// Nobody named that process: it is the nearest one above the hook that is no shell.
-    pub found: bool,
-    /// What runs there, by name.
-    pub program: Option<String>,
-    /// The processes that the report comes from, or that a named process comes from with itself, the nearest first.
-    pub ancestors: Vec<u32>,
-    /// With `rate-limited`, or a turn that failed by one, in seconds.
-    pub retry_after: Option<u64>,
-    /// The reporting session.
-    pub session: Option<String>,
-    /// An agent's own hook reports: it is told nothing but its list, and whoever is not the Orchestrator does not count.
-    pub of_agent: bool,
-    /// `YOI_POD`, where it reports as that Pod.
-    pub pod: Option<String>,
-    /// The answer can carry a list.
-    pub takes_list: bool,
-    /// Whoever asks says when the list is printed (`printed`); one of which that is not said is not handed over.
-    pub confirms: bool,
-    /// With `idle`: the agent says that it was not made to go on since the last prompt.
-    pub first: bool,
-    /// With `idle`: tasks of its own go on in the background.
-    pub background: bool,
-    /// With `turn-failed`: by a rate limit.
-    pub rate_limited: bool,
-    /// With `turn-failed`: in words.
-    pub reason: Option<String>,
 }

@@ -30,7 +30,7 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
         Request::RemoveWorktree { id, force, worker } => {
             let name = name::of(&TicketId::new(&id));
             let worker = match worker {
-                None => former(trees.as_ref(), &name, lending, &TicketId::new(&id))?,
+                None => former(trees.as_ref(), &name, lending, &id)?,
                 named => named,
             };
             let order = RemoveOrder { name, worker, force };
@@ -63,18 +63,13 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
 }
 
 /// Whoever the worktree was locked for, if the ticket is nobody's any more: what that lock says is over then.
-fn former<L: Lending>(
-    trees: &dyn Worktrees,
-    name: &str,
-    lending: &mut L,
-    id: &TicketId,
-) -> Result<Option<String>, Failure> {
-    let Some(hold) =
-        trees.list()?.into_iter().find(|tree| tree.name == *name).and_then(|tree| tree.lock.hold().cloned())
-    else {
+fn former<L: Lending>(trees: &dyn Worktrees, name: &str, lending: &mut L, id: &str) -> Result<Option<String>, Failure> {
+    let all = trees.list().map_err(|error| of_ticket(error, id))?;
+    let Some(hold) = all.into_iter().find(|tree| tree.name == *name).and_then(|tree| tree.lock.hold().cloned()) else {
         return Ok(None);
     };
-    let is_held = matches!(stands(lending, id)?, (_, Stands::Held(claim)) if claim.worker == hold.worker);
+    let is_held =
+        matches!(stands(lending, &TicketId::new(id))?, (_, Stands::Held(claim)) if claim.worker == hold.worker);
     Ok((!is_held).then_some(hold.worker))
 }
 

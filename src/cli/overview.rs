@@ -70,7 +70,7 @@ fn template(command: &Command) -> StyledStr {
         let _ = writeln!(text, "{header}{title}:{header:#}");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(StyledStr::to_string);
-            let _ = writeln!(text, "  {literal}{name:<8}{literal:#}  {}", about.unwrap_or_default());
+            let _ = writeln!(text, "  {literal}{name:<12}{literal:#}  {}", about.unwrap_or_default());
         }
     }
     let _ = write!(text, "{header}Options:{header:#}\n{{options}}\n\n{END}");

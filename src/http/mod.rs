@@ -7,3 +7,4 @@ mod answering;
 pub mod client;
 pub mod door;
 pub mod server;
+mod socket;

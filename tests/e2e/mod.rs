@@ -5,6 +5,7 @@ mod active;
 mod attack;
 mod boundaries;
 mod checkouts;
+mod claims;
 mod clocks;
 mod connections;
 mod editors;

@@ -10,7 +10,7 @@ use crate::support::{Bench, source};
 const PAGE: &str = "docs/workers.md";
 /// Each command in the shell that the one before it has left: its folder, its variables.
 const SHELL: &str = r#"
-if [ -f "$HOME/variables" ]; then . "$HOME/variables"; fi; cd "${PLACE:-.}"
+if test -f "$HOME/variables"; then . "$HOME/variables"; fi; cd "${PLACE:-.}"
 eval "$1"; code=$?
 PLACE=$PWD; export PLACE; export -p > "$HOME/variables"
 exit $code
@@ -59,9 +59,9 @@ fn played(page: &str, bench: &Bench) -> String {
             playing = line == "```console";
         }
         match line.strip_prefix("$ ").filter(|_| playing) {
-            Some(command) => out += &format!("{line}\n{}", run(bench, command)),
+            Some(command) => out.extend([line, "\n", &run(bench, command)]),
             None if playing && !line.starts_with("```") => {}
-            None => out += &format!("{line}\n"),
+            None => out.extend([line, "\n"]),
         }
     }
     out

@@ -143,6 +143,14 @@ pub(super) fn tip(prefix: &str, name: &str, target: Target) -> Result<Tip, Strin
     }
 }
 
+/// The step of this commit, wherever it stands.
+pub(super) fn read_step(refs: &dyn Refs, revision: &Revision) -> Result<Tip, String> {
+    match refs.object(revision).map_err(|error| error.to_string())? {
+        Target::Commit(revision, text) => parsed(revision, text),
+        _ => Err("it is no commit".into()),
+    }
+}
+
 /// The step that a commit is.
 pub(super) fn parsed(revision: String, text: Vec<u8>) -> Result<Tip, String> {
     let text = String::from_utf8(text).map_err(|_| "its commit is not in UTF-8".to_owned())?;

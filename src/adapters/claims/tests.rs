@@ -264,6 +264,34 @@ fn a_lock_that_was_left_is_named_and_left_alone() {
 }
 
 #[test]
+fn a_lock_that_a_killed_yoi_left_is_taken_away_and_no_other_one() {
+    for program_only in [false, true] {
+        let scene = Scene::new("");
+        let claims = GitClaims { patience: Duration::from_millis(600), ..scene.claims(program_only) };
+        let claim = moved(claims.swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]));
+        let on = Some(&claim.revision);
+        let beat = |nonce: &str| Step { nonce: nonce.into(), ..step("t", StepKind::Heartbeat, "a", 1) };
+        let lost = moved(claims.swap(&id("t"), on, on, &[beat("one")]));
+        // It was killed before the ref had moved.
+        let lock = |text: &str| {
+            scene.shell(&format!("git update-ref refs/yoi/claims/t {}", claim.revision));
+            scene.shell(&format!("printf '{text}' > .git/refs/yoi/claims/t.lock"));
+        };
+        lock(&format!("{}\n", lost.revision));
+        moved(claims.swap(&id("t"), on, on, &[beat("two")]));
+        assert!(!scene.path().join(".git/refs/yoi/claims/t.lock").exists());
+        let other = moved(claims.swap(&id("u"), None, None, &[step("u", StepKind::Claim, "a", 1)]));
+        let head = scene.shell("git commit -q --allow-empty -m x; git rev-parse HEAD");
+        for text in [other.revision.0.as_str(), head.trim(), "", "1234", "mine"] {
+            lock(text);
+            assert!(matches!(claims.swap(&id("t"), on, on, &[beat("three")]), Err(ClaimsError::Failed(_))), "{text}");
+            assert!(scene.path().join(".git/refs/yoi/claims/t.lock").exists(), "{text}");
+            scene.shell("rm .git/refs/yoi/claims/t.lock");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_written_is_no_race_that_was_lost() {
     let script = "rm -rf .git/objects; : > .git/objects";
     for program_only in [false, true] {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::GitWorktrees;
 use super::occupants;
-use super::paths::{bytes_of, path_of};
+use super::paths::path_of;
 use crate::domain::facts;
 use crate::domain::worktree::BRANCHES;
 
@@ -97,10 +97,4 @@ fn small(file: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(file).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Whether a path lies in a folder, or is it.
-pub(super) fn is_in(path: &[u8], folder: &Path) -> bool {
-    let folder = bytes_of(folder);
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::super::processes::proc_files::pids;
-use super::admin::is_in;
-use super::paths::shown;
+use super::paths::{is_in, shown};
 use crate::domain::worktree::Occupant;
 
 /// For each folder a process whose working folder lies in it; this one does not count.

@@ -37,3 +37,9 @@ pub(super) fn quoted(path: &[u8]) -> Vec<u8> {
     quoted.push(b'"');
     quoted
 }
+
+/// Whether a path lies in a folder, or is it.
+pub(super) fn is_in(path: &[u8], folder: &Path) -> bool {
+    let folder = bytes_of(folder);
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

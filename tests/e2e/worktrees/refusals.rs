@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Stdio};
 
 use super::{A, Grove};
+use crate::support::stage::ticket_text;
 use crate::support::wait::until;
 
 /// What is in the way, the words that name it, and whether it can be saved.
@@ -250,6 +251,8 @@ const CASES: &[Case] = &[
     Case {
         name: "a worker's lock",
         prepare: |grove| {
+            grove.bench.write("work/tickets/a.md", &ticket_text("a", "queued", ""));
+            assert_eq!(grove.yoi("claim a --worker coder-1").code, 0);
             let reason = "yoi: held by coder-1 until 2999-01-01T00:00:00Z";
             grove.bench.git("work", &["worktree", "lock", "--reason", reason, ".yoi/worktrees/a"]);
         },

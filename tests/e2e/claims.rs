@@ -1,0 +1,143 @@
+//! Claims from outside: many claimers at once, by the command and through the daemon, and a holder that was replaced.
+//! `YOI_ROUNDS` says how many races are run of each kind, 2 where nothing is set.
+
+use std::process::{Child, Output, Stdio};
+
+use crate::support::stage::Stage;
+
+/// How many claim at once.
+const CLAIMERS: usize = 32;
+
+fn rounds() -> usize {
+    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
+}
+
+fn stage(settings: &str) -> Stage {
+    let stage = Stage::new();
+    let settings = format!("[dispatch]\nmode = \"pull\"\n[gates]\ndirty_workspace = \"off\"\n{settings}");
+    stage.bench.write("work/.yoi/config.toml", &settings);
+    stage
+}
+
+/// Claims, when everybody is there: each waits for the end of one and the same pipe.
+fn race(stage: &Stage, ticket: &str) -> Vec<(String, Output)> {
+    let (wait, go) = std::io::pipe().unwrap();
+    let claimer = |number: usize| {
+        let worker = format!("w{number}");
+        let line = format!("read nothing; exec yoi claim {ticket} --worker {worker}");
+        let mut command = stage.bench.program("sh", "work");
+        command.args(["-c", &line]).stdin(wait.try_clone().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        (worker, command.spawn().unwrap())
+    };
+    let children: Vec<(String, Child)> = (0..CLAIMERS).map(claimer).collect();
+    drop((wait, go));
+    children.into_iter().map(|(worker, child)| (worker, child.wait_with_output().unwrap())).collect()
+}
+
+/// One has won; everybody else was told who.
+fn check(ended: &[(String, Output)]) -> String {
+    let winners: Vec<_> =
+        ended.iter().filter(|(_, output)| output.status.success()).map(|(worker, _)| worker).collect();
+    assert_eq!(winners.len(), 1, "{winners:?}");
+    for (worker, output) in ended.iter().filter(|(worker, _)| worker != winners[0]) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = said.contains("lost-race: ") && said.contains(&format!("held by {} (coder)", winners[0]));
+        assert!(output.status.code() == Some(3) && told, "{worker}: {said}");
+    }
+    winners[0].clone()
+}
+
+#[test]
+fn of_32_claimers_one_wins_and_the_others_are_told_who() {
+    let stage = stage("");
+    for daemon in [false, true] {
+        if daemon {
+            stage.start();
+        }
+        for round in 0..rounds() {
+            let ticket = format!("t{round}-{daemon}");
+            stage.ticket(&ticket, "queued", "");
+            let winner = check(&race(&stage, &ticket));
+            let view = stage.json(&format!("show {ticket}"));
+            assert_eq!(view["ticket"]["claim"]["worker"], winner, "{view}");
+            let subjects = stage.bench.git("work", &["log", "--format=%s", &format!("refs/yoi/claims/{ticket}")]);
+            assert_eq!(subjects.lines().count(), 1, "{subjects}");
+        }
+    }
+    stage.stop();
+}
+
+/// The newest step of a ticket's claim, made a day older and on another machine.
+fn age(stage: &Stage, ticket: &str) {
+    let name = format!("refs/yoi/claims/{ticket}");
+    let text = stage.bench.git("work", &["cat-file", "commit", &name]);
+    let aged = |line: &str| match line.split_once(": ") {
+        Some(("Yoi-At", _)) => "Yoi-At: 2020-01-01T00:00:00Z".to_owned(),
+        Some(("Yoi-Boot", _)) => "Yoi-Boot: another".to_owned(),
+        _ => line.to_owned(),
+    };
+    let text: String = text.lines().fold(String::new(), |all, line| all + &aged(line) + "\n");
+    stage.bench.write("aged", &text);
+    let path = stage.bench.path("aged");
+    let object = stage.bench.git("work", &["hash-object", "-t", "commit", "-w", path.to_str().unwrap()]);
+    stage.bench.git("work", &["update-ref", &name, object.trim()]);
+}
+
+#[test]
+fn a_holder_that_was_replaced_is_refused_by_every_verb() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.done("claim a --worker old");
+    age(&stage, "a");
+    let taken = stage.done("claim a --worker new");
+    assert!(taken.stdout.contains("the stale claim of old was broken for it"), "{taken}");
+    let before = (stage.text("a"), stage.bench.read("work/tickets/a.thread.md"));
+    let close =
+        "close a --no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace removed";
+    for line in [
+        "heartbeat a",
+        "release a --outcome done",
+        "release a --outcome abandoned",
+        "block a --blocker x --evidence x --unblock x --then retry",
+        close,
+    ] {
+        let refused = stage.yoi(&format!("{line} --worker old"));
+        assert!(refused.code == 3 && refused.stderr.contains("held by new"), "{line}: {refused}");
+    }
+    stage.bench.write(
+        "work/children.yaml",
+        "- {title: one, acceptance: [x], validation: y}\n- {title: two, acceptance: [x], validation: y}\n",
+    );
+    let refused = stage.yoi("decompose a --from children.yaml --why x --worker old");
+    assert!(refused.code == 3 && refused.stderr.contains("held by new"), "{refused}");
+    assert_eq!((stage.text("a"), stage.bench.read("work/tickets/a.thread.md")), before);
+    let subjects = stage.bench.git("work", &["log", "--format=%s", "refs/yoi/claims/a"]);
+    let verbs: Vec<_> = subjects.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(verbs, ["CLAIM", "STALE-BREAK", "CLAIM"]);
+}
+
+#[test]
+fn each_of_eight_workers_gets_another_ticket_and_the_ninth_is_idle() {
+    let stage = stage("");
+    for number in 0..8 {
+        stage.ticket(&format!("t{number}"), "queued", "");
+    }
+    let next = |number: usize| {
+        let mut command = stage.bench.command("work");
+        command.args(["next", "--claim", "--worker", &format!("w{number}"), "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..8).map(next).collect();
+    let mut got: Vec<String> = Vec::new();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let view: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        got.push(view["claim"]["id"].as_str().unwrap().to_owned());
+    }
+    got.sort();
+    got.dedup();
+    assert_eq!(got.len(), 8, "{got:?}");
+    let idle = stage.yoi("next --claim --worker w9");
+    assert!(idle.code == 3 && idle.stdout.contains("by reason: claimed 8"), "{idle}");
+}
