@@ -14,11 +14,13 @@ const BLOCK: &str = "\
 
 Tickets lie in the ticket folder, and `yoi` says who works on what. A worker's loop:
 
-- `yoi next --claim --json` takes a ticket (`ticket.id`, `claim.worker`, `claim.branch`); `export YOI_WORKER=` its `claim.worker`.
+- `yoi next --claim --json` takes a ticket (`ticket.id`, `claim.worker`, `claim.branch`); then `export YOI_WORKER=` that
+  `claim.worker`.
 - `yoi show ID`, then triage. Implement it if it has one clear outcome, criteria (or is a small obvious fix), a known owner
   and target branch, and a validation that fits one pull request. Decompose it if it has several outcomes, is vague, goes
   across repositories, is shaped like an epic, or is too risky to review as one.
-- Work on the claim's branch in a worktree of its own: `git worktree add -b yoi/ID .yoi/worktrees/ID`.
+- Work on the claim's branch, in a worktree of its own: `git worktree add -b BRANCH .yoi/worktrees/ID` (a branch that is
+  there already: without `-b`). `yoi start ID` is claim and worktree in one, for a ticket that you were told to take.
 - `yoi heartbeat ID` at least every hour. A claim that is not renewed is another worker's after its time.
 - End with one of these, then take the next (`--help` says what each demands):
   `yoi release ID --outcome pr-opened --pr URL`, `yoi close ID`, `yoi block ID`, `yoi decompose ID`,

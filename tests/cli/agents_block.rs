@@ -1,0 +1,90 @@
+//! `yoi init --agents-block`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::support::Bench;
+use crate::support::terminal::Terminal;
+
+const BEGIN: &str = "<!-- yoi:begin -->";
+const END: &str = "<!-- yoi:end -->";
+
+/// A text with the block, as its parts before, in and after it.
+fn parts(text: &str) -> (&str, &str, &str) {
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (block, after) = rest.split_once(END).unwrap();
+    (before, block, after)
+}
+
+#[test]
+fn with_the_workspace_and_in_one_that_is_there() {
+    let bench = Bench::with_git();
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    let made = bench.read("work/AGENTS.md");
+    let (before, block, after) = parts(&made);
+    assert_eq!((before, after), ("", "\n"));
+    assert!(block.contains("yoi next --claim --json") && block.contains("Decompose") && block.lines().count() < 35);
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    assert_eq!(bench.read("work/AGENTS.md"), made);
+    // Both are there: both have it; what stands around it stays, and an old block is brought up to date.
+    bench.write("work/CLAUDE.md", "# Mine\r\nno end");
+    bench.write("work/AGENTS.md", &format!("\u{feff}mine\n{BEGIN}\nold\n{END}\nbelow"));
+    fs::set_permissions(bench.path("work/AGENTS.md"), Permissions::from_mode(0o604)).unwrap();
+    bench.folder("work/sub");
+    let config = bench.read("work/.yoi/config.toml");
+    insta::assert_snapshot!(bench.yoi("work/sub", "init --agents-block"), @"");
+    assert_eq!(bench.read("work/AGENTS.md"), format!("\u{feff}mine\n{BEGIN}{block}{END}\nbelow"));
+    assert_eq!(fs::metadata(bench.path("work/AGENTS.md")).unwrap().permissions().mode() & 0o777, 0o604);
+    let crlf = block.replace('\n', "\r\n");
+    assert_eq!(bench.read("work/CLAUDE.md"), format!("# Mine\r\nno end\r\n\r\n{BEGIN}{crlf}{END}\r\n"));
+    assert_eq!(bench.read("work/.yoi/config.toml"), config);
+    let left: Vec<_> = bench.tree("work").into_iter().filter(|name| name.starts_with(".guide")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let other = bench.yoi("work", "init --agents-block --mode pull");
+    assert!(other.code == 3 && other.stderr.contains("never overwritten"), "{other}");
+}
+
+#[test]
+fn links() {
+    let bench = Bench::with_git();
+    bench.write("work/docs/guide.md", "mine\n");
+    symlink("docs/guide.md", bench.path("work/AGENTS.md")).unwrap();
+    symlink("AGENTS.md", bench.path("work/CLAUDE.md")).unwrap();
+    assert_eq!(bench.yoi("work", "init --agents-block").code, 0);
+    assert!(bench.path("work/AGENTS.md").is_symlink() && bench.path("work/CLAUDE.md").is_symlink());
+    let text = bench.read("work/docs/guide.md");
+    assert_eq!((parts(&text).0, text.matches(BEGIN).count()), ("mine\n\n", 1), "{text}");
+    let bench = Bench::with_git();
+    bench.write("outside.md", "theirs\n");
+    symlink("../outside.md", bench.path("work/CLAUDE.md")).unwrap();
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    assert_eq!(bench.read("outside.md"), "theirs\n");
+    assert!(!bench.path("work/.yoi").exists() && !bench.path("work/AGENTS.md").exists(), "nothing was made");
+}
+
+#[test]
+fn what_cannot_take_the_block_makes_nothing() {
+    let bench = Bench::with_git();
+    bench.write("work/AGENTS.md", "fine\n");
+    bench.write("work/CLAUDE.md", &format!("a\n{BEGIN}\nb\n"));
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    bench.write("work/CLAUDE.md", &format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n"));
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    fs::remove_file(bench.path("work/CLAUDE.md")).unwrap();
+    bench.folder("work/CLAUDE.md");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    assert_eq!(bench.read("work/AGENTS.md"), "fine\n");
+    assert!(!bench.path("work/.yoi").exists());
+}
+
+#[test]
+fn it_is_asked_on_a_terminal() {
+    let bench = Bench::with_git();
+    let mut command = bench.command("work");
+    command.args(["init", "--mode", "pull", "--tickets", "tickets"]);
+    let mut terminal = Terminal::new(command);
+    terminal.shows("yes or no [no]: ");
+    terminal.types("yes\r");
+    terminal.ends();
+    assert!(bench.read("work/AGENTS.md").starts_with(BEGIN));
+}
