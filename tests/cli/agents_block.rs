@@ -19,12 +19,24 @@ fn parts(text: &str) -> (&str, &str, &str) {
 #[test]
 fn with_the_workspace_and_in_one_that_is_there() {
     let bench = Bench::with_git();
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    Made the workspace [BENCH]/work
+      .yoi/config.toml   pull mode
+      .yoi/.gitignore    what must not be tracked of it
+      tickets/           the tickets
+    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
+    AGENTS.md: made, with the block for agents
+    (exit 0)
+    ");
     let made = bench.read("work/AGENTS.md");
     let (before, block, after) = parts(&made);
     assert_eq!((before, after), ("", "\n"));
     assert!(block.contains("yoi next --claim --json") && block.contains("Decompose") && block.lines().count() < 35);
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    AGENTS.md: has the block for agents already
+    (exit 0)
+    ");
     assert_eq!(bench.read("work/AGENTS.md"), made);
     // Both are there: both have it; what stands around it stays, and an old block is brought up to date.
     bench.write("work/CLAUDE.md", "# Mine\r\nno end");
@@ -32,7 +44,11 @@ fn with_the_workspace_and_in_one_that_is_there() {
     fs::set_permissions(bench.path("work/AGENTS.md"), Permissions::from_mode(0o604)).unwrap();
     bench.folder("work/sub");
     let config = bench.read("work/.yoi/config.toml");
-    insta::assert_snapshot!(bench.yoi("work/sub", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work/sub", "init --agents-block"), @r"
+    AGENTS.md: has the block for agents now; nothing else in it was touched
+    CLAUDE.md: has the block for agents now; nothing else in it was touched
+    (exit 0)
+    ");
     assert_eq!(bench.read("work/AGENTS.md"), format!("\u{feff}mine\n{BEGIN}{block}{END}\nbelow"));
     assert_eq!(fs::metadata(bench.path("work/AGENTS.md")).unwrap().permissions().mode() & 0o777, 0o604);
     let crlf = block.replace('\n', "\r\n");
@@ -57,7 +73,10 @@ fn links() {
     let bench = Bench::with_git();
     bench.write("outside.md", "theirs\n");
     symlink("../outside.md", bench.path("work/CLAUDE.md")).unwrap();
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/CLAUDE.md leads out of the workspace through a symlink; yoi writes nothing there
+    (exit 3)
+    ");
     assert_eq!(bench.read("outside.md"), "theirs\n");
     assert!(!bench.path("work/.yoi").exists() && !bench.path("work/AGENTS.md").exists(), "nothing was made");
 }
@@ -67,12 +86,23 @@ fn what_cannot_take_the_block_makes_nothing() {
     let bench = Bench::with_git();
     bench.write("work/AGENTS.md", "fine\n");
     bench.write("work/CLAUDE.md", &format!("a\n{BEGIN}\nb\n"));
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/CLAUDE.md: line 2: `<!-- yoi:begin -->` without its other half
+    !   hint: one <!-- yoi:begin --> and one <!-- yoi:end --> below it, or neither; then say it again
+    (exit 3)
+    ");
     bench.write("work/CLAUDE.md", &format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n"));
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/CLAUDE.md: line 3: a second block begins; the first is on line 1
+    !   hint: one <!-- yoi:begin --> and one <!-- yoi:end --> below it, or neither; then say it again
+    (exit 3)
+    ");
     fs::remove_file(bench.path("work/CLAUDE.md")).unwrap();
     bench.folder("work/CLAUDE.md");
-    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @"");
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/CLAUDE.md is no file that yoi can put a block into: it is no regular file
+    (exit 3)
+    ");
     assert_eq!(bench.read("work/AGENTS.md"), "fine\n");
     assert!(!bench.path("work/.yoi").exists());
 }
