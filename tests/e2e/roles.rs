@@ -446,3 +446,49 @@ fn two_programs_go_on_while_the_daemon_is_killed_and_the_next_one_finds_them() {
     stage.ended();
     assert!(is_alive(pid(&views[1])), "`down` leaves Pods running");
 }
+
+#[test]
+fn a_state_that_an_editor_writes_ends_nothing_and_is_shown_as_a_conflict() {
+    for daemon in [false, true] {
+        let stage = Roles::pull(STAYS);
+        if daemon {
+            stage.start();
+        }
+        let view = stage.started("a", "w");
+        stage.save("a", "state: inprogress", "state: closed");
+        let said = "It is closed, although w (coder) works on it under a claim.";
+        let shown = || stage.yoi("why a").stdout.contains(said).then_some(());
+        until("the conflict", BOUND, shown, || stage.yoi("why a").to_string());
+        let doctor = stage.yoi("doctor").stdout;
+        assert!(doctor.contains("it is closed, although w (coder) works on it"), "{doctor}");
+        let beat = || stage.bench.git("work", &["rev-parse", "refs/yoi/claims/a"]);
+        let before = beat();
+        stage.done("heartbeat a --worker w");
+        assert!(is_alive(pid(&view)) && beat() != before);
+        stage.done("release a --worker w --outcome abandoned");
+        assert_eq!(stage.state("a"), "closed");
+        if daemon {
+            stage.done("down");
+            stage.ended();
+        }
+    }
+}
+
+#[test]
+fn a_role_whose_program_fails_each_time_does_not_keep_the_orchestrator_going_in_circles() {
+    let stage = Stage::with(
+        "[kick]\nmax_attempts = 3\n[gates]\ndirty_workspace = \"off\"\n[roles.coder]\ncommand = [\"false\"]\n",
+    );
+    stage.act("yoi accept a; yoi start a --role coder");
+    stage.start();
+    stage.ticket("a", "queued", "");
+    let why = |event: &Value| event["data"]["why"].as_str().unwrap_or_default().to_owned();
+    let holds = |event: &Value| ["ignored", "backing_off", "brake"].contains(&&*why(event));
+    stage.event(0, "an end of it", holds);
+    stage.rest();
+    let kicks = stage.kicks();
+    assert!((2..=6).contains(&kicks), "{kicks} kicks: {}", stage.story());
+    let started = stage.events().iter().filter(|event| event["kind"] == "AGENT_STARTED").count();
+    assert!(started <= kicks, "{started} starts: {}", stage.story());
+    stage.stop();
+}
