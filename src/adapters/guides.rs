@@ -4,8 +4,12 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, CWD, Gid, RenameFlags, Uid};
+use rustix::io::Errno;
+use tempfile::NamedTempFile;
 
 use super::{fault, files};
 use crate::text::agents_block::{self, BrokenMarkers};
@@ -104,7 +108,12 @@ fn real(root: &Path, path: &Path) -> Result<Option<PathBuf>, GuideError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         there => there.map_err(io)?,
     };
-    let real = path.canonicalize().map_err(io)?;
+    let real = path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            GuideError::Unfit { path: path.to_owned(), why: "it is a symlink, and nothing is where it leads".into() }
+        }
+        _ => io(error),
+    })?;
     if !real.starts_with(root.canonicalize().map_err(io)?) {
         return Err(GuideError::Outside(path.to_owned()));
     }
@@ -119,6 +128,10 @@ fn read(path: &Path) -> Result<Vec<u8>, GuideError> {
     let bytes = files::read(path).map_err(|error| GuideError::Io { path: path.to_owned(), error })?;
     if bytes.len() > MAX_FILE {
         return Err(unfit(format!("it is longer than {MAX_FILE} bytes")));
+    }
+    // Most likely UTF-16: a block of other bytes would be noise in it.
+    if bytes.contains(&0) {
+        return Err(unfit("it is no UTF-8 text".into()));
     }
     Ok(bytes)
 }
@@ -137,32 +150,92 @@ impl Guide {
 
     /// A temporary file beside it, made durable, takes its name.
     fn put(&self, before: Option<&[u8]>) -> Result<(), GuideError> {
-        let io = |error| GuideError::Io { path: self.path.clone(), error };
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let mode = match before {
-            Some(_) => fs::metadata(&self.path).map_err(io)?.permissions().mode() & 0o7777,
-            None => 0o666,
-        };
+        match before {
+            None => {
+                let temporary = beside(&self.path, &self.after, None)?;
+                fault::delay("before-guide");
+                temporary.persist_noclobber(&self.path).map(drop).map_err(|lost| match lost.error.kind() {
+                    io::ErrorKind::AlreadyExists => GuideError::Changed(self.path.clone()),
+                    _ => self.io(lost.error),
+                })?;
+            }
+            Some(before) => {
+                rustix::fs::access(&self.path, Access::WRITE_OK).map_err(|error| self.io(error.into()))?;
+                self.exchange(before)?;
+            }
+        }
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| self.io(error))
+    }
+
+    /// The file and its new text are exchanged, and what came out is looked at: what somebody saved in the last moment is
+    /// put back, and nothing of theirs is lost.
+    fn exchange(&self, before: &[u8]) -> Result<(), GuideError> {
+        let temporary = beside(&self.path, &self.after, Some(before))?;
+        if read(&self.path)? != before {
+            return Err(GuideError::Changed(self.path.clone()));
+        }
+        fault::delay("before-guide");
+        match swap(temporary.path(), &self.path) {
+            Ok(()) => {}
+            // A file system without an exchange: the comparison has to do.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                return temporary.persist(&self.path).map(drop).map_err(|lost| self.io(lost.error));
+            }
+            Err(error) => return Err(self.io(error.into())),
+        }
+        if fs::read(temporary.path()).map_err(|error| self.io(error))? == before {
+            return Ok(());
+        }
+        let theirs = temporary.into_temp_path().keep().map_err(|kept| self.io(kept.error))?;
+        swap(&theirs, &self.path).map_err(|error| self.kept(&theirs, io::Error::from(error).to_string()))?;
+        // Ours comes out, unless somebody saved once more.
+        if fs::read(&theirs).map_err(|error| self.io(error))? != self.after {
+            return Err(self.kept(&theirs, "it was saved twice at the same moment".into()));
+        }
+        fs::remove_file(&theirs).map_err(|error| self.io(error))?;
+        Err(GuideError::Changed(self.path.clone()))
+    }
+
+    fn io(&self, error: io::Error) -> GuideError {
+        GuideError::Io { path: self.path.clone(), error }
+    }
+
+    fn kept(&self, theirs: &Path, why: String) -> GuideError {
+        let what = format!("{why}; what somebody else wrote meanwhile is kept in {}", theirs.display());
+        self.io(io::Error::other(what))
+    }
+}
+
+/// The text beside the file, on disk, with the mode and the owner of the one that is there.
+fn beside(path: &Path, text: &[u8], before: Option<&[u8]>) -> Result<NamedTempFile, GuideError> {
+    let write = || {
+        let like = before.map(|_| fs::metadata(path)).transpose()?;
+        let mode = like.as_ref().map_or(0o666, |like| like.mode() & 0o7777);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".guide.").permissions(Permissions::from_mode(mode));
-        let mut temporary = builder.tempfile_in(folder).map_err(io)?;
-        temporary.write_all(&self.after).map_err(io)?;
-        if before.is_some() {
+        let mut temporary = builder.tempfile_in(path.parent().unwrap_or(Path::new("/")))?;
+        temporary.write_all(text)?;
+        let file = temporary.as_file();
+        if let Some(like) = like {
+            let own = file.metadata()?;
+            if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
+                let (uid, gid) = (Uid::from_raw(like.uid()), Gid::from_raw(like.gid()));
+                rustix::fs::fchown(file, Some(uid), Some(gid))
+                    .map_err(|error| io::Error::other(format!("its owner cannot be kept: {error}")))?;
+            }
             // Whatever the user's umask is, the file keeps its mode.
-            temporary.as_file().set_permissions(Permissions::from_mode(mode)).map_err(io)?;
+            file.set_permissions(Permissions::from_mode(mode))?;
         }
-        temporary.as_file().sync_all().map_err(io)?;
-        fault::delay("before-guide");
-        match before {
-            None => temporary.persist_noclobber(&self.path).map(drop).map_err(|lost| match lost.error.kind() {
-                io::ErrorKind::AlreadyExists => GuideError::Changed(self.path.clone()),
-                _ => io(lost.error),
-            })?,
-            Some(before) if read(&self.path)? != before => return Err(GuideError::Changed(self.path.clone())),
-            Some(_) => temporary.persist(&self.path).map(drop).map_err(|lost| io(lost.error))?,
-        }
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
-    }
+        file.sync_all()?;
+        Ok(temporary)
+    };
+    write().map_err(|error| GuideError::Io { path: path.to_owned(), error })
+}
+
+fn swap(one: &Path, other: &Path) -> Result<(), Errno> {
+    fault::refuses("exchange")?;
+    rustix::fs::renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }
 
 #[cfg(test)]

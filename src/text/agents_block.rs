@@ -60,7 +60,7 @@ pub enum BrokenMarkers {
 
 /// The text with the block in it: in the place of the one that is there, else at the end.
 pub fn with_block(text: &[u8]) -> Result<Vec<u8>, BrokenMarkers> {
-    let newline = if text.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
+    let newline = newline_of(text);
     let block = format!("{BEGIN}\n{BLOCK}{END}").replace('\n', newline);
     let mut out = text.to_vec();
     if let Some((from, to)) = there(text)? {
@@ -77,13 +77,31 @@ pub fn with_block(text: &[u8]) -> Result<Vec<u8>, BrokenMarkers> {
     Ok(out)
 }
 
-/// From where to where the block goes, its markers included.
+/// As the first line ends: that one stays, so that a second time gives the same.
+fn newline_of(text: &[u8]) -> &'static str {
+    let first = text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    if first.ends_with(b"\r\n") { "\r\n" } else { "\n" }
+}
+
+/// From where to where the block goes, its markers included. In a code block a marker is an example.
 fn there(text: &[u8]) -> Result<Option<(usize, usize)>, BrokenMarkers> {
     let mut begun: Option<(usize, usize)> = None;
     let mut found: Option<(usize, (usize, usize))> = None;
     let mut at = 0;
-    for (index, whole) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+    let lines: Vec<_> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut code_until = 0;
+    for (index, whole) in lines.iter().copied().enumerate() {
         let line = index + 1;
+        if index < code_until {
+            at += whole.len();
+            continue;
+        }
+        if begun.is_none()
+            && let Some(fence) = fence(whole)
+            && let Some(end) = lines[index + 1..].iter().position(|later| fence.is_ended_by(later))
+        {
+            code_until = index + end + 2;
+        }
         let start = if index == 0 && whole.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let words = whole[start..].trim_ascii_end();
         if words == BEGIN.as_bytes() {
@@ -106,13 +124,34 @@ fn there(text: &[u8]) -> Result<Option<(usize, usize)>, BrokenMarkers> {
     }
 }
 
+/// The line that begins a block of code.
+struct Fence {
+    mark: u8,
+    length: usize,
+}
+
+fn fence(line: &[u8]) -> Option<Fence> {
+    let text = line.trim_ascii();
+    let mark = *text.first().filter(|mark| b"`~".contains(mark))?;
+    let length = text.iter().take_while(|byte| **byte == mark).count();
+    let is_code = length >= 3 && !(mark == b'`' && text[length..].contains(&b'`'));
+    is_code.then_some(Fence { mark, length })
+}
+
+impl Fence {
+    fn is_ended_by(&self, line: &[u8]) -> bool {
+        let text = line.trim_ascii();
+        text.len() >= self.length && text.iter().all(|byte| *byte == self.mark)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// What becomes of a text; `BLOCK` stands for the block.
     fn check(text: &str, expected: Result<&str, &str>) {
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let newline = newline_of(text.as_bytes());
         let block = format!("{BEGIN}\n{BLOCK}{END}").replace('\n', newline);
         let given = text.replace("BEGIN", BEGIN).replace("END", END);
         let got = with_block(given.as_bytes());
@@ -136,6 +175,9 @@ mod tests {
         check("BEGIN\nEND", Ok("BLOCK"));
         check("\u{feff}BEGIN\nEND\n", Ok("\u{feff}BLOCK\n"));
         check("in a line: BEGIN and END\n", Ok(&format!("in a line: {BEGIN} and {END}\n\nBLOCK\n")));
+        // Lines that end in both ways: as the first one does.
+        check("a\nb\r\n", Ok("a\nb\r\n\nBLOCK\n"));
+        check("a\r\nBEGIN\nold\nEND\nb\n", Ok("a\r\nBLOCK\nb\n"));
         let half = |marker, line| format!("line {line}: `{marker}` without its other half");
         check("a\nBEGIN\nb\n", Err(&half(BEGIN, 2)));
         check("END\nBEGIN\n", Err(&half(END, 1)));
@@ -145,9 +187,24 @@ mod tests {
     }
 
     #[test]
+    fn a_marker_in_a_code_block_is_an_example() {
+        let shown = |text: &str| text.replace("BEGIN", BEGIN).replace("END", END);
+        for example in ["```md\nBEGIN\nEND\n```\n", "~~~\nBEGIN\n```\n~~~~\n", "  ```\nEND\n  ```\n", "    BEGIN\n"] {
+            check(example, Ok(&format!("{}\nBLOCK\n", shown(example))));
+            let both = format!("{example}BEGIN\nold\nEND\n```\nBEGIN\n```\n");
+            check(&both, Ok(&format!("{}BLOCK\n{}", shown(example), shown("```\nBEGIN\n```\n"))));
+        }
+        // No code block: it never ends, or is one word of a line.
+        check("```\nBEGIN\nold\nEND\n", Ok("```\nBLOCK\n"));
+        check("```x``` y\nBEGIN\nold\nEND\n```\n", Ok("```x``` y\nBLOCK\n```\n"));
+        // What the old block says is nobody's code.
+        check("BEGIN\n```\nEND\nb\n```\n", Ok("BLOCK\nb\n```\n"));
+    }
+
+    #[test]
     fn bytes_that_are_no_text_stay() {
-        let mut expected = b"\xff\xfe\n\n".to_vec();
+        let mut expected = b"\xe9\xff\n\n".to_vec();
         expected.extend(with_block(b"").unwrap());
-        assert_eq!(with_block(b"\xff\xfe\n").unwrap(), expected);
+        assert_eq!(with_block(b"\xe9\xff\n").unwrap(), expected);
     }
 }

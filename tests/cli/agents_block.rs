@@ -2,9 +2,12 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Stdio;
+use std::time::Duration;
 
 use crate::support::Bench;
 use crate::support::terminal::Terminal;
+use crate::support::wait::until;
 
 const BEGIN: &str = "<!-- yoi:begin -->";
 const END: &str = "<!-- yoi:end -->";
@@ -117,4 +120,42 @@ fn it_is_asked_on_a_terminal() {
     terminal.types("yes\r");
     terminal.ends();
     assert!(bench.read("work/AGENTS.md").starts_with(BEGIN));
+}
+
+/// Saved between the last look and the exchange: what the user saved is the file.
+#[test]
+fn the_users_edit_in_the_very_moment_stays() {
+    let bench = Bench::with_git();
+    bench.write("work/AGENTS.md", "mine\n");
+    let mut command = bench.command("work");
+    command.args(["init", "--agents-block"]).env("YOI_DELAY", "before-guide:1500");
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let beside = || bench.tree("work").into_iter().any(|name| name.contains(".guide."));
+    until("the text beside the file", Duration::from_secs(10), || beside().then_some(()), String::new);
+    bench.write("work/AGENTS.md", "mine, and more\n");
+    assert_eq!(running.wait().unwrap().code(), Some(3));
+    assert_eq!(bench.read("work/AGENTS.md"), "mine, and more\n");
+    assert!(!beside());
+}
+
+#[test]
+fn odd_files() {
+    let bench = Bench::with_git();
+    symlink("nowhere.md", bench.path("work/AGENTS.md")).unwrap();
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/AGENTS.md is no file that yoi can put a block into: it is a symlink, and nothing is where it leads
+    (exit 3)
+    ");
+    fs::remove_file(bench.path("work/AGENTS.md")).unwrap();
+    fs::write(bench.path("work/AGENTS.md"), b"\xff\xfem\0i\0\n\0").unwrap();
+    insta::assert_snapshot!(bench.yoi("work", "init --agents-block"), @r"
+    ! yoi: [BENCH]/work/AGENTS.md is no file that yoi can put a block into: it is no UTF-8 text
+    (exit 3)
+    ");
+    // Long, and no UTF-8 in places: all of it stays.
+    let long = [b"\xe9t\xe9\r\n".repeat(400_000), b"no end".to_vec()].concat();
+    fs::write(bench.path("work/AGENTS.md"), &long).unwrap();
+    assert_eq!(bench.yoi("work", "init --agents-block").code, 0);
+    let after = fs::read(bench.path("work/AGENTS.md")).unwrap();
+    assert!(after.starts_with(&long) && after.len() < long.len() + 4096);
 }
