@@ -188,10 +188,10 @@ impl Guide {
             return Ok(());
         }
         let theirs = temporary.into_temp_path().keep().map_err(|kept| self.io(kept.error))?;
-        swap(&theirs, &self.path).map_err(|error| self.kept(&theirs, io::Error::from(error).to_string()))?;
+        swap(&theirs, &self.path).map_err(|error| self.kept(&theirs, &io::Error::from(error).to_string()))?;
         // Ours comes out, unless somebody saved once more.
         if fs::read(&theirs).map_err(|error| self.io(error))? != self.after {
-            return Err(self.kept(&theirs, "it was saved twice at the same moment".into()));
+            return Err(self.kept(&theirs, "it was saved twice at the same moment"));
         }
         fs::remove_file(&theirs).map_err(|error| self.io(error))?;
         Err(GuideError::Changed(self.path.clone()))
@@ -201,7 +201,7 @@ impl Guide {
         GuideError::Io { path: self.path.clone(), error }
     }
 
-    fn kept(&self, theirs: &Path, why: String) -> GuideError {
+    fn kept(&self, theirs: &Path, why: &str) -> GuideError {
         let what = format!("{why}; what somebody else wrote meanwhile is kept in {}", theirs.display());
         self.io(io::Error::other(what))
     }
