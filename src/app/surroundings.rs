@@ -83,7 +83,6 @@ impl App {
             reach: self.reach(),
             command: self.command(),
             roles: std::collections::BTreeMap::new(),
-            claims_remote: self.config.claims_remote.clone(),
             wake: self.wake(),
             obstacles: self.obstacles(),
             worktrees: self.worktrees(),

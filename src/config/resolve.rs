@@ -22,6 +22,9 @@ const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
 /// How long to wait after a rate limit that does not say so itself.
 const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
+/// So often a remote is asked at most, and at least.
+const LEAST_REFRESH: TimeDelta = TimeDelta::seconds(1);
+const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
 /// The shortest and the longest time for which a claim holds.
 const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
 const MOST_TTL: TimeDelta = TimeDelta::days(7);
@@ -73,7 +76,6 @@ fn read(values: &mut Values<'_>) -> Config {
         writes: writes(values),
         verify_every: verify_every(values),
         claims: claims(values),
-        claims_remote: claims_remote(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -158,7 +160,16 @@ fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     }
     let label =
         values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
-    ClaimPolicy { ttl, label, heartbeat: TimeDelta::minutes(15) }
+    let refresh = values.duration("claims.refresh").unwrap_or(default.refresh);
+    if let Some(offset) = values.offset("claims.refresh").filter(|_| refresh < LEAST_REFRESH || refresh > MOST_REFRESH)
+    {
+        let (least, most) = (duration::text(LEAST_REFRESH), duration::text(MOST_REFRESH));
+        values.refuse(
+            offset,
+            format!("`claims.refresh` takes from `{least}` to `{most}`: so late the claims of other clones are known"),
+        );
+    }
+    ClaimPolicy { ttl, label, refresh, remote: claims_remote(values), ..default }
 }
 
 fn claims_remote(values: &mut Values<'_>) -> Option<String> {
@@ -234,7 +245,8 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
-        "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
+        "claims.remote" => quoted(config.claims.remote.as_deref().unwrap_or_default()),
+        "claims.refresh" => quoted(&duration::text(config.claims.refresh)),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.

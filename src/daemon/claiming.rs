@@ -5,6 +5,7 @@
 mod back;
 mod desk;
 mod fenced;
+mod remote;
 mod seeking;
 mod start;
 mod taking;
@@ -12,6 +13,7 @@ mod unheld;
 
 pub use desk::Desk;
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
+pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
 pub(super) use start::give_up;
 pub use start::{Started, mend_starts, start};

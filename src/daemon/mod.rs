@@ -78,6 +78,8 @@ pub enum Message {
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// A probe of the main worktree that took long has its answer.
     Probed(Dirty),
+    /// The remote that says who has a claim was asked for all of them.
+    RemoteAsked(Result<bool, String>),
     /// The configuration may have changed.
     Reload,
     /// End.

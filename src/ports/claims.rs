@@ -57,6 +57,11 @@ pub trait Claims: Send + Sync {
     /// The newest step of each chain, as far as it is known here without asking a remote.
     fn all(&self) -> Result<AllClaims, ClaimsError>;
 
+    /// Asks a remote that arbitrates for all chains, so that `all` knows what it knows. Whether any is another than it was.
+    fn refresh(&self) -> Result<bool, ClaimsError> {
+        Ok(false)
+    }
+
     /// The newest step of one chain, by whoever arbitrates: with a remote it is asked.
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError>;
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::YOI;
 use super::desk::Desk;
+use super::remote::look_at_remote;
 use super::taking::{ClaimRequest, Claimed, claim};
 use crate::daemon::{Host, Lending, Moved, VerbError};
 use crate::domain::claim::{
@@ -44,7 +45,11 @@ pub enum Next {
 /// Looks for the next ticket. A race that is lost, or a ticket that cannot be claimed after all, leads to the next one; what
 /// fails outside ends it and is never taken for idleness.
 pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, VerbError> {
-    see_that_claims_are_read(lending)?;
+    match look_at_remote(lending) {
+        Err(error) if seeking.claims.is_some() => return Err(error),
+        // What is known of it is shown to whoever only looks.
+        _ => see_that_claims_are_read(lending)?,
+    }
     let mut passed = BTreeMap::new();
     loop {
         let seeker = seeking.seeker.clone();
