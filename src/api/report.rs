@@ -9,13 +9,13 @@ use super::delivery;
 use super::failure::Failure;
 use super::present;
 use super::view::{
-    DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, RemoteView, StatusView, TICKET_FOLDER,
-    VERSION, value,
+    DoctorView, EventView, FindingView, ItemView, KickView, PodView, PodsView, StatusView, TICKET_FOLDER, VERSION,
+    value,
 };
 use crate::daemon::Host;
 use crate::domain::classify::{ORCHESTRATOR, clock};
 use crate::domain::concern;
-use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, Record, RecordKind, RemoteSummary, may_kick};
+use crate::domain::engine::{Actor, Engine, Event, Orchestrator, Reach, Record, RecordKind, may_kick};
 use crate::domain::explain;
 use crate::domain::facts::PodState;
 use crate::domain::kick::{Boundary, Decision};
@@ -51,7 +51,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(super::connections::obstacle(host));
-    obstacles.extend(engine.remote_summary().and_then(|remote| remote_trouble(&remote)));
+    obstacles.extend(super::remote::trouble(engine));
     obstacles.extend(last_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
     obstacles.extend(pause_not_kept(host).map(str::to_owned));
@@ -78,7 +78,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         tickets,
         classes,
         claims: present::claims(engine, now),
-        remote: engine.remote_summary().map(|remote| self::remote(&remote)),
+        remote: super::remote::remote(engine),
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
         without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
@@ -94,21 +94,6 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         obstacles,
         attention,
     })
-}
-
-fn remote(remote: &RemoteSummary<'_>) -> RemoteView {
-    let (silent_since, why) = remote.silent.unzip();
-    RemoteView {
-        name: remote.name.to_owned(),
-        seen_at: remote.seen_at.map(clock),
-        silent_since: silent_since.map(clock),
-        why: why.map(str::to_owned),
-    }
-}
-
-fn remote_trouble(remote: &RemoteSummary<'_>) -> Option<String> {
-    let (since, why) = remote.silent?;
-    Some(format!("the remote `{}` does not say who has claimed what since {}: {why}", remote.name, clock(since)))
 }
 
 fn pause_not_kept(host: &Host) -> Option<&'static str> {

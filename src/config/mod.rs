@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a setting does to a decision; a face. DESIGN.md section 9.
 
+mod claims;
 mod contradictions;
 mod document;
 mod keys;

@@ -11,8 +11,7 @@ use toml::de::DeTable;
 use super::keys::KEYS;
 use super::values::{Count, Values};
 use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document};
-use crate::domain::git_name::is_remote_name;
-use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -22,12 +21,6 @@ const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
 /// How long to wait after a rate limit that does not say so itself.
 const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
-/// So often a remote is asked at most, and at least.
-const LEAST_REFRESH: TimeDelta = TimeDelta::seconds(1);
-const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
-/// The shortest and the longest time for which a claim holds.
-const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
-const MOST_TTL: TimeDelta = TimeDelta::days(7);
 /// Where worktrees are made where nothing is written.
 const WORKTREES: &str = ".yoi/worktrees";
 /// How long one of their hooks may run then.
@@ -75,7 +68,7 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: claims(values),
+        claims: super::claims::claims(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
@@ -146,38 +139,6 @@ fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
         values.refuse(offset, format!("`{path}` takes at least `{least}`: each time all ticket files are looked at"));
     }
     written
-}
-
-fn claims(values: &mut Values<'_>) -> ClaimPolicy {
-    let default = ClaimPolicy::default();
-    let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
-    if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
-        let (least, most) = (duration::text(LEAST_TTL), duration::text(MOST_TTL));
-        values.refuse(
-            offset,
-            format!("`claims.ttl` takes from `{least}` to `{most}`: after it a claim is taken for abandoned"),
-        );
-    }
-    let label =
-        values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
-    let refresh = values.duration("claims.refresh").unwrap_or(default.refresh);
-    if let Some(offset) = values.offset("claims.refresh").filter(|_| refresh < LEAST_REFRESH || refresh > MOST_REFRESH)
-    {
-        let (least, most) = (duration::text(LEAST_REFRESH), duration::text(MOST_REFRESH));
-        values.refuse(
-            offset,
-            format!("`claims.refresh` takes from `{least}` to `{most}`: so late the claims of other clones are known"),
-        );
-    }
-    ClaimPolicy { ttl, label, refresh, remote: claims_remote(values), ..default }
-}
-
-fn claims_remote(values: &mut Values<'_>) -> Option<String> {
-    let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
-    if !is_remote_name(&name) {
-        values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
-    }
-    Some(name)
 }
 
 fn worktrees(values: &mut Values<'_>) -> WorktreeSettings {

@@ -38,7 +38,11 @@ const YOI: &str = "yoi";
 
 impl From<ClaimsError> for VerbError {
     fn from(error: ClaimsError) -> Self {
-        VerbError::Failed(error.to_string())
+        let hint = match &error {
+            ClaimsError::Unreachable(_) => "; a worker's commands take `--local` then, for this machine alone",
+            _ => "",
+        };
+        VerbError::Failed(format!("{error}{hint}"))
     }
 }
 

@@ -36,7 +36,7 @@ pub use claiming::{
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
-pub use lending::{Lending, Visitor};
+pub use lending::{Alone, Lending, Visitor};
 pub use operation::{Reread, RoleCommand, Settings};
 pub use run::Stop;
 pub use sessions::Line;

@@ -2,6 +2,8 @@
 //!
 //! Must not know: which step may follow which (`domain::claim` decides), git.
 
+use std::sync::Arc;
+
 use crate::domain::claim::{Revision, Step, Tip};
 use crate::domain::ticket::TicketId;
 
@@ -60,6 +62,12 @@ pub trait Claims: Send + Sync {
     /// Asks a remote that arbitrates for all chains, so that `all` knows what it knows. Whether any is another than it was.
     fn refresh(&self) -> Result<bool, ClaimsError> {
         Ok(false)
+    }
+
+    /// The same for this machine alone: whoever else arbitrates is not asked, and hears of it when it can be. None where nobody
+    /// else does.
+    fn alone(&self) -> Option<Arc<dyn Claims>> {
+        None
     }
 
     /// The newest step of one chain, by whoever arbitrates: with a remote it is asked.

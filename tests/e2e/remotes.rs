@@ -145,3 +145,108 @@ fn a_remote_that_is_silent_is_said_once_and_blocks_no_ticket_command() {
     one.done("claim t --worker w");
     assert_eq!(clones.at_server("t"), ["🔒 CLAIM worker=w"]);
 }
+
+#[test]
+fn offline_a_claim_is_refused_and_with_local_it_is_this_machines() {
+    let clones = Clones::new();
+    clones.accepted("t");
+    let one = &clones.one;
+    clones.reachable(false);
+    for line in ["claim t --worker w", "next --claim --worker w", "start t --worker w"] {
+        let refused = one.yoi(line);
+        assert!(refused.code == 1 && refused.stderr.contains("take `--local` then"), "{line}: {refused}");
+    }
+    let won = one.done("claim t --worker w --local");
+    assert!(won.stdout.contains("for this machine alone"), "{won}");
+    let other = one.yoi("claim t --worker v --local");
+    assert!(other.code == 3 && other.stderr.contains("held by w"), "{other}");
+    // What was claimed so goes on so.
+    one.done("heartbeat t --worker w");
+    clones.reachable(true);
+    one.done("heartbeat t --worker w");
+    assert_eq!(clones.at_server("t"), ["🔒 CLAIM worker=w", "🔒 HEARTBEAT worker=w"]);
+    let other = clones.two.yoi("claim t --worker v");
+    assert!(other.code == 3 && other.stderr.contains("held by w"), "{other}");
+    one.done("release t --worker w --outcome abandoned");
+    assert_eq!(clones.at_server("t"), ["🔒 CLAIM worker=w", "🔓 RELEASE worker=w outcome=abandoned"]);
+}
+
+#[test]
+fn who_was_first_at_the_remote_has_what_another_claimed_beside_it() {
+    let clones = Clones::new();
+    clones.accepted("t");
+    let [one, two] = clones.both();
+    clones.reachable(false);
+    one.done("claim t --worker w --local");
+    clones.reachable(true);
+    two.done("claim t --worker v");
+    for line in ["heartbeat t --worker w", "heartbeat t --worker w --local", "release t --worker w --outcome done"] {
+        let refused = one.yoi(line);
+        assert!(refused.code == 3 && refused.stderr.contains("held by v"), "{line}: {refused}");
+    }
+    two.done("heartbeat t --worker v");
+    assert_eq!(clones.at_server("t"), ["🔒 CLAIM worker=v", "🔒 HEARTBEAT worker=v"]);
+}
+
+#[test]
+fn a_daemon_tells_the_remote_what_was_claimed_beside_it() {
+    let clones = Clones::new();
+    clones.accepted("t");
+    clones.accepted("u");
+    let [one, two] = clones.both();
+    one.start();
+    two.start();
+    remote(two, "an answer", |remote| remote["seen_at"].is_string());
+    clones.reachable(false);
+    one.done("claim t --worker w --local");
+    one.done("claim u --worker w --local");
+    is_of_class(one, "u", "active_inprogress");
+    clones.reachable(true);
+    // Of the same ticket in the very moment in which the remote is back: whoever is first.
+    let taken = two.yoi("claim u --worker v");
+    is_of_class(two, "t", "active_inprogress");
+    let winner = if taken.code == 0 { "v" } else { "w" };
+    for stage in clones.both() {
+        let holds = || (stage.json("show u")["ticket"]["claim"]["worker"] == winner).then_some(());
+        until(&format!("{winner} to hold u"), BOUND, holds, || stage.story());
+    }
+    assert_eq!(clones.at_server("u"), [format!("🔒 CLAIM worker={winner}")]);
+    assert_eq!(one.yoi("heartbeat u --worker w").code == 0, winner == "w");
+}
+
+#[test]
+fn every_command_of_a_worker_goes_on_beside_a_silent_remote() {
+    let clones = Clones::new();
+    let one = &clones.one;
+    one.bench.write(
+        "children.yaml",
+        "- {title: one, acceptance: [x], validation: y}\n- {title: two, acceptance: [x], validation: y}\n",
+    );
+    clones.reachable(false);
+    let children = one.bench.path("children.yaml").display().to_string();
+    let ends = [
+        "release ID --outcome abandoned".to_owned(),
+        "block ID --blocker x --evidence x --unblock x --then retry".into(),
+        format!("decompose ID --from {children} --why two"),
+        "close ID --no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace removed"
+            .into(),
+    ];
+    for (number, end) in ends.iter().enumerate() {
+        let id = format!("t{number}");
+        clones.accepted(&id);
+        one.done("next --claim --worker w --local");
+        one.done(&format!("heartbeat {id} --worker w --local"));
+        one.done(&format!("{} --worker w --local", end.replace("ID", &id)));
+    }
+    clones.accepted("s");
+    one.done("start s --worker w --local");
+    clones.reachable(true);
+    one.start();
+    let there = || one.bench.git("server.git", &["for-each-ref"]).lines().count();
+    until("all of it at the remote", BOUND, || (there() == 5).then_some(()), || one.story());
+    let outcomes = ["abandoned", "blocked", "decomposed", "done"];
+    for (number, outcome) in outcomes.iter().enumerate() {
+        let release = format!("🔓 RELEASE worker=w outcome={outcome}");
+        assert_eq!(clones.at_server(&format!("t{number}")), ["🔒 CLAIM worker=w".to_owned(), release]);
+    }
+}

@@ -3,13 +3,17 @@
 //!
 //! Must not know: who may take which step; how the user's credentials, ssh and proxies work, which are the git program's.
 
+mod alone;
 mod looking;
+mod sentences;
 mod settings;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use alone::AloneClaims;
 use ulid::Ulid;
 
 use super::push::{self, Push, words};
@@ -83,7 +87,7 @@ impl RemoteClaims {
 
     /// What the ref looks like from outside by which the ticket's claim was last seen here.
     pub fn trace(&self, id: &TicketId) -> Trace {
-        self.here.trace_below(&self.seen(), id)
+        self.here.trace_of(&self.shown(id))
     }
 
     /// Where the chains lie here, as they were last seen.
@@ -119,13 +123,6 @@ impl RemoteClaims {
 
     fn ask_to_fetch(&self, arguments: &[&str]) -> Result<Said, ClaimsError> {
         self.answer(&[&FETCH[..], arguments].concat())
-    }
-
-    fn unreachable(&self, why: &str) -> ClaimsError {
-        ClaimsError::Unreachable(format!(
-            "the remote `{}`, which keeps the claims, cannot be asked, and nothing was changed: {why}",
-            self.remote
-        ))
     }
 
     /// The newest step there, now.
@@ -200,7 +197,18 @@ impl RemoteClaims {
 impl Claims for RemoteClaims {
     fn all(&self) -> Result<AllClaims, ClaimsError> {
         settings::check_name(&self.remote)?;
-        self.here.all_below(&self.seen())
+        let mut all = self.here.all_below(&self.seen())?;
+        let alone = self.all_alone()?;
+        if !alone.tips.is_empty() {
+            all.tips.retain(|tip| alone.tips.iter().all(|other| other.step.ticket != tip.step.ticket));
+            all.tips.extend(alone.tips);
+        }
+        all.unreadable.extend(alone.unreadable);
+        Ok(all)
+    }
+
+    fn alone(&self) -> Option<Arc<dyn Claims>> {
+        Some(Arc::new(AloneClaims(self.clone())))
     }
 
     fn refresh(&self) -> Result<bool, ClaimsError> {
@@ -208,7 +216,13 @@ impl Claims for RemoteClaims {
     }
 
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {
-        self.fetch(&*self.here.refs()?, id)
+        let refs = &*self.here.refs()?;
+        let Some(alone) = self.alone(refs, id)? else { return self.fetch(refs, id) };
+        match self.settle(refs, id, &alone) {
+            // Of what only this machine knows it can say how it stands.
+            Err(ClaimsError::Unreachable(_)) => Ok(Some(alone.tip)),
+            settled => settled,
+        }
     }
 
     fn swap(
@@ -219,12 +233,28 @@ impl Claims for RemoteClaims {
         steps: &[Step],
     ) -> Result<Swapped, ClaimsError> {
         let refs = &*self.here.refs()?;
+        if let Some(alone) = self.alone(refs, id)? {
+            return self.swap_beside(refs, &alone, (expected, on), steps);
+        }
         let newest = match self.expected(refs, id, expected)? {
             Ok(newest) => newest,
             Err(lost) => return Ok(lost),
         };
         check_wish(id, newest.as_ref(), on, steps)?;
         let made = refs::write(refs, on, steps)?;
+        self.push_until_known(refs, id, expected, &made)
+    }
+}
+
+impl RemoteClaims {
+    /// Pushes a step, and says nothing before it is known what came of it.
+    fn push_until_known(
+        &self,
+        refs: &dyn Refs,
+        id: &TicketId,
+        expected: Option<&Revision>,
+        made: &Tip,
+    ) -> Result<Swapped, ClaimsError> {
         let name = refs::of(CLAIMS, id);
         let due = Instant::now() + PATIENCE;
         for tried in 1.. {
@@ -241,7 +271,7 @@ impl Claims for RemoteClaims {
                 (Err(error), Push::Unanswered(why)) => return Err(self.unknown(id, why, &error)),
                 (Err(error), _) => return Err(error),
             };
-            if newest.as_ref() == Some(&made) {
+            if newest.as_ref() == Some(made) {
                 break;
             }
             if newest.as_ref().map(|tip| &tip.revision) != expected {
@@ -262,24 +292,6 @@ impl Claims for RemoteClaims {
         }
         // What was last seen of the remote is ours. Where that cannot be noted, the next `refresh` does.
         let _ = refs.put(&refs::of(&self.seen(), id), &made.revision);
-        Ok(Swapped::Moved(made))
-    }
-}
-
-impl RemoteClaims {
-    fn unknown(&self, id: &TicketId, why: &str, error: &ClaimsError) -> ClaimsError {
-        ClaimsError::Unknown(format!(
-            "whether the claim of `{id}` was moved is not known: the remote `{}` gave no answer ({why}), and then could not \
-             be asked ({error})",
-            self.remote
-        ))
-    }
-
-    fn unfinished(&self, id: &TicketId, why: &str) -> ClaimsError {
-        ClaimsError::Unknown(format!(
-            "whether the claim of `{id}` will be moved is not known: the remote `{}` has not done it, and may be at it \
-             still ({why})",
-            self.remote
-        ))
+        Ok(Swapped::Moved(made.clone()))
     }
 }

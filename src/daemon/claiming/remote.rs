@@ -34,6 +34,9 @@ impl Host {
 
 /// A worker that looks for a ticket is not offered what another clone has claimed long ago.
 pub(super) fn look_at_remote<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
+    if lending.is_alone() {
+        return Ok(());
+    }
     let claims = lending.lend(|host| {
         let seen_at = host.engine.remote_summary()?.seen_at;
         let is_fresh = seen_at.is_some_and(|at| (TimeDelta::zero()..FRESH).contains(&(host.now() - at)));

@@ -95,9 +95,10 @@ fn never_first(passed: &BTreeMap<TicketId, String>) -> VerbError {
 
 /// Where nothing is known of any claim, that is because there are none: what is read in vain must not make everything free.
 fn see_that_claims_are_read<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
-    let unknown = lending.lend(|host| {
+    let alone = lending.is_alone();
+    let unknown = lending.lend(move |host| {
         let facts = host.engine.facts();
-        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk())
+        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk(alone))
     })?;
     let Some(desk) = unknown else { return Ok(()) };
     match desk.claims.all() {
@@ -166,7 +167,7 @@ impl Host {
 /// back to it.
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
     let asked = id.clone();
-    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk()))??;
+    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk(false)))??;
     let tip = desk.claims.read(id)?;
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());

@@ -26,6 +26,7 @@ type Heads = BTreeMap<String, String>;
 impl RemoteClaims {
     /// Whether anything is another than it was.
     pub(super) fn look(&self) -> Result<bool, ClaimsError> {
+        let settled = self.settle_all()?;
         let before = self.heads(&self.seen())?;
         let there = self.list()?;
         let changed: Vec<&String> =
@@ -49,7 +50,7 @@ impl RemoteClaims {
             self.remove_all(&folder, &|_| true)?;
         }
         self.sweep()?;
-        Ok(any)
+        Ok(any || settled)
     }
 
     /// What the remote has.

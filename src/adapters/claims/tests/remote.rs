@@ -9,12 +9,12 @@ use super::servers::{daemon, free_port, http};
 use super::*;
 
 /// A bare repository `server.git`, and clones of it beside.
-struct Clones {
+pub(super) struct Clones {
     folder: TempDir,
 }
 
 impl Clones {
-    fn new(clones: usize) -> Self {
+    pub(super) fn new(clones: usize) -> Self {
         let clones_too = Self { folder: TempDir::new().unwrap() };
         clones_too.shell("git init -q --bare server.git; git -C server.git config http.receivepack true");
         for clone in 0..clones {
@@ -24,7 +24,7 @@ impl Clones {
     }
 
     #[track_caller]
-    fn shell(&self, script: &str) -> String {
+    pub(super) fn shell(&self, script: &str) -> String {
         shell(self.folder.path(), script)
     }
 
@@ -32,12 +32,12 @@ impl Clones {
         self.folder.path().join(clone.to_string())
     }
 
-    fn claims(&self, clone: usize) -> RemoteClaims {
+    pub(super) fn claims(&self, clone: usize) -> RemoteClaims {
         remote(&self.clone(clone))
     }
 
     /// A hook of the server's.
-    fn hook(&self, name: &str, script: &str) {
+    pub(super) fn hook(&self, name: &str, script: &str) {
         let path = self.folder.path().join("server.git/hooks").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -51,7 +51,7 @@ impl Clones {
     }
 
     /// What the server has of `t`.
-    fn at_server(&self) -> String {
+    pub(super) fn at_server(&self) -> String {
         self.shell("git -C server.git for-each-ref --format='%(objectname)' refs/yoi/claims/t").trim().to_owned()
     }
 }
@@ -153,8 +153,8 @@ fn an_answer_that_is_older_than_what_is_known_takes_nothing_back() {
             moved(claims.swap(&id(name), None, None, &[step(name, StepKind::Claim, "b", 1)]))
         };
         let oid = &tip.revision;
-        let refs: String = (0..many).map(|n| format!("create refs/yoi/claims/x{n} {oid}\n")).collect();
-        fs::write(clones.folder.path().join("refs"), refs).unwrap();
+        let refs: Vec<String> = (0..many).map(|n| format!("create refs/yoi/claims/x{n} {oid}\n")).collect();
+        fs::write(clones.folder.path().join("refs"), refs.concat()).unwrap();
         clones.shell("git -C server.git update-ref --stdin < refs");
         // The second question of one look waits until the first's answer is old.
         let slow = "#!/bin/sh\nif test -e \"$0.first\"; then : > \"$0.asked\"; while test ! -e \"$0.go\"; do sleep 0.02; done; fi
