@@ -13,11 +13,9 @@ use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
 use crate::domain::facts::TimeDeltaSeconds;
-use crate::domain::harmless::is_harmful;
+use crate::domain::roles::{LONGEST_NAME, is_name};
 use crate::domain::ticket::TicketId;
 
-/// The longest name of a worker or a role, in bytes.
-const LONGEST_NAME: usize = 100;
 /// What a worker is where nobody says.
 const ROLE: &str = "coder";
 /// How many letters of chance a made-up worker's name has.
@@ -77,8 +75,7 @@ fn made_up(role: &str, nonce: &str) -> String {
 
 /// What stands in a commit's subject and in notes: one word.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
-    let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
-    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
+    if !is_name(name) {
         let message = format!("the name of a {what} is one word of at most {LONGEST_NAME} bytes");
         return Err(Failure::usage(message).hint(format!("--{what} codex-lane-3, say")));
     }

@@ -43,15 +43,12 @@ pub fn keeper(pod: &PodRun) -> Result<Box<dyn Keeper>, String> {
     let workspace = workspace::find(&environment, Some(&pod.workspace)).map_err(|error| error.to_string())?;
     let processes = SystemProcesses::new().map_err(|error| format!("this machine's processes: {error}"))?;
     let (root, git, id) = (workspace.root.clone(), workspace.git_common_dir.clone(), pod.ticket.clone());
-    let (claims, trace): (Arc<dyn Claims>, Box<dyn Fn() -> Trace>) = match &pod.remote {
-        Some(remote) => {
-            let claims = Arc::new(RemoteClaims::new(&root, git.as_deref(), remote));
-            (Arc::<RemoteClaims>::clone(&claims), Box::new(move || claims.trace(&id)))
-        }
-        None => {
-            let claims = Arc::new(GitClaims::new(&root, git.as_deref()));
-            (Arc::<GitClaims>::clone(&claims), Box::new(move || claims.trace(&id)))
-        }
+    let (claims, trace): (Arc<dyn Claims>, Box<dyn Fn() -> Trace>) = if let Some(remote) = &pod.remote {
+        let claims = Arc::new(RemoteClaims::new(&root, git.as_deref(), remote));
+        (Arc::<RemoteClaims>::clone(&claims), Box::new(move || claims.trace(&id)))
+    } else {
+        let claims = Arc::new(GitClaims::new(&root, git.as_deref()));
+        (Arc::<GitClaims>::clone(&claims), Box::new(move || claims.trace(&id)))
     };
     let nonce = || ulid::Ulid::generate().to_string().to_lowercase();
     let desk = Desk::new(Arc::clone(&claims), Arc::new(processes), Arc::new(chrono::Utc::now), Arc::new(nonce));

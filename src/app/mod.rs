@@ -38,7 +38,7 @@ use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
-use crate::domain::policy::{Policy, SessionPolicy};
+use crate::domain::policy::{Policy, RolePolicy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
 use crate::ports::runs::Whose;
@@ -194,7 +194,7 @@ impl App {
             writes: self.config.writes,
             verify_every: self.config.verify_every,
             claims: self.config.claims.clone(),
-            roles: std::collections::BTreeMap::new(),
+            roles: self.config.roles.iter().map(|(name, role)| (name.clone(), RolePolicy { max: role.max })).collect(),
             session: SessionPolicy {
                 busy_max: self.config.session.busy_max,
                 can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),

@@ -120,7 +120,7 @@ impl App {
     pub fn down(&self, pods: bool) -> Result<DownView, Failure> {
         let (pid, unkept) = self.end_daemon()?;
         let (mut turns, mut ended_turns) = (Vec::new(), Vec::new());
-        let mut ended_pods = Vec::new();
+        let (mut begun_pods, mut ended_pods) = (0, Vec::new());
         for run in self.runs_that_go_on()? {
             let (id, what) = (run.id(), words(&run));
             if pods {
@@ -130,13 +130,13 @@ impl App {
                 (Whose::Turn(_), true) => ended_turns.push(id.0),
                 (Whose::Turn(_), false) => turns.push(id.0),
                 (Whose::Pod(_), true) => ended_pods.push(id.0),
-                // It is among those that are counted.
-                (Whose::Pod(_), false) => {}
+                (Whose::Pod(_), false) => begun_pods += 1,
             }
         }
         let processes = Self::processes()?;
         let pods = self.state.pods().unwrap_or_default();
-        let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
+        let others = pods.iter().filter(|pod| !pod.supervised && processes.is_alive(&pod.process)).count();
+        let pods = begun_pods + others;
         Ok(DownView { version: VERSION, pid, pods, turns, ended_turns, ended_pods, unkept })
     }
 

@@ -82,7 +82,7 @@ impl App {
             policy: self.policy(),
             reach: self.reach(),
             command: self.command(),
-            roles: std::collections::BTreeMap::new(),
+            roles: self.roles(),
             wake: self.wake(),
             obstacles: self.obstacles(),
             worktrees: self.worktrees(),

@@ -16,7 +16,7 @@ const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
 const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
 const MOST_TTL: TimeDelta = TimeDelta::days(7);
 
-pub(super) fn claims(values: &mut Values<'_>) -> ClaimPolicy {
+pub(super) fn read(values: &mut Values<'_>) -> ClaimPolicy {
     let default = ClaimPolicy::default();
     let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
     if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
@@ -28,6 +28,14 @@ pub(super) fn claims(values: &mut Values<'_>) -> ClaimPolicy {
     }
     let label =
         values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
+    let heartbeat = values.duration("claims.heartbeat").unwrap_or(default.heartbeat.min(ttl / 3));
+    if let Some(offset) = values.offset("claims.heartbeat").filter(|_| heartbeat >= ttl) {
+        let (every, ttl) = (duration::text(heartbeat), duration::text(ttl));
+        values.refuse(
+            offset,
+            format!("`claims.heartbeat` of `{every}` would renew a claim that has run out: `claims.ttl` is `{ttl}`"),
+        );
+    }
     let refresh = values.duration("claims.refresh").unwrap_or(default.refresh);
     if let Some(offset) = values.offset("claims.refresh").filter(|_| refresh < LEAST_REFRESH || refresh > MOST_REFRESH)
     {
@@ -37,10 +45,10 @@ pub(super) fn claims(values: &mut Values<'_>) -> ClaimPolicy {
             format!("`claims.refresh` takes from `{least}` to `{most}`: so late the claims of other clones are known"),
         );
     }
-    ClaimPolicy { ttl, label, refresh, remote: claims_remote(values), ..default }
+    ClaimPolicy { ttl, label, heartbeat, refresh, remote: remote(values) }
 }
 
-fn claims_remote(values: &mut Values<'_>) -> Option<String> {
+fn remote(values: &mut Values<'_>) -> Option<String> {
     let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
     if !is_remote_name(&name) {
         values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");

@@ -9,12 +9,14 @@ mod keys;
 pub mod reference;
 mod resolve;
 mod right;
+mod roles;
 pub mod starting;
 mod takes;
 #[cfg(test)]
 mod tests;
 mod values;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,6 +66,8 @@ pub struct Config {
     pub verify_every: Option<TimeDelta>,
     /// How long a claim holds, what shows it, and who says whose it is.
     pub claims: ClaimPolicy,
+    /// Roles that have a section, by name.
+    pub roles: BTreeMap<String, RoleSettings>,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }
@@ -101,6 +105,17 @@ pub struct WorktreeSettings {
     pub before_remove: Vec<Vec<String>>,
     /// How long each of them may run.
     pub hook_timeout: TimeDelta,
+}
+
+/// A role (DESIGN.md 6.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleSettings {
+    /// Program and arguments; empty: whoever starts a ticket works on it. It takes effect only once trusted.
+    pub command: Vec<String>,
+    /// How many tickets may be with it at once; None: unlimited.
+    pub max: Option<usize>,
+    /// How long its program may run.
+    pub timeout: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

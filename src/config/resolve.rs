@@ -10,7 +10,9 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document};
+use super::{
+    Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, claims, contradictions, document, roles,
+};
 use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
@@ -68,10 +70,12 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: super::claims::claims(values),
+        claims: claims::read(values),
+        roles: roles::read(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
+    config.settings.extend(roles::settings(&config.roles, values));
     config
 }
 
@@ -206,6 +210,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.heartbeat" => quoted(&duration::text(config.claims.heartbeat)),
         "claims.remote" => quoted(config.claims.remote.as_deref().unwrap_or_default()),
         "claims.refresh" => quoted(&duration::text(config.claims.refresh)),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
@@ -228,7 +233,7 @@ fn off_or(length: Option<TimeDelta>) -> String {
     length.map_or_else(|| quoted("off"), |length| quoted(&duration::text(length)))
 }
 
-fn list(words: &[String]) -> String {
+pub(super) fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 

@@ -168,6 +168,8 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// By how much the clock was ahead of the time awake when claims were last read.
     claims_offset: Option<chrono::TimeDelta>,
+    /// Pods whose supervisors are watched.
+    watched_pods: BTreeSet<PodId>,
     /// When to look again at what writes displaced.
     review_at: Option<Timestamp>,
     reports: kept::Reports,

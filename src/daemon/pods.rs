@@ -10,14 +10,14 @@ use std::thread;
 use serde_json::json;
 
 use super::claiming::give_up;
-use super::{Host, Message, RoleCommand, VerbError, Visitor};
+use super::{Host, Message, Ports, RoleCommand, VerbError, Visitor};
 use crate::adapters::fault;
 use crate::domain::brief::{self, Brief};
 use crate::domain::claim::{Tip, Upkeep};
 use crate::domain::engine::{Actor, Event, Record, RecordKind};
 use crate::domain::facts::{Pod, PodId, PodState, ProcessIdentity};
 use crate::domain::ticket::{State, Ticket};
-use crate::ports::runs::{End, How, OnSign, Order, PodRun, RunId, Sign, Whose};
+use crate::ports::runs::{End, Found, How, OnSign, Order, PodRun, RunId, Sign, Standing, Whose};
 use crate::ports::{Acceptance, Launch};
 
 /// How many letters of chance a Pod's name has.
@@ -46,6 +46,7 @@ impl Host {
         let launch = self.pod_launch(&run, role, &ticket, place);
         let program = launch.command.first().cloned().unwrap_or_default();
         let call = self.on_pod_sign(&run, Some(first));
+        self.watched_pods.insert(run.id.clone());
         let order = Order { whose: Whose::Pod(run.clone()), launch };
         self.ports.runs.start(&order, call).map_err(|error| {
             VerbError::Failed(format!("`{program}` ([roles.{}] command) cannot be started: {error}", run.role))
@@ -126,8 +127,15 @@ impl Host {
         }
     }
 
+    /// The same, said by whoever started it: it may have ended meanwhile, and that been taken in.
+    pub(super) fn pod_begun(&mut self, run: &PodRun, process: ProcessIdentity) {
+        if running(&self.ports).iter().any(|other| other.id == run.id) {
+            self.pod_began(run, process);
+        }
+    }
+
     /// It is live from now on. Fine where that is known.
-    pub(super) fn pod_began(&mut self, run: &PodRun, process: ProcessIdentity) {
+    fn pod_began(&mut self, run: &PodRun, process: ProcessIdentity) {
         self.tell(Event::PodReported { pod: pod(run, process), state: PodState::Busy });
     }
 
@@ -143,6 +151,7 @@ impl Host {
 
     fn pod_over(&mut self, run: &PodRun, end: &End) {
         fault::point("before", "pod-over");
+        self.watched_pods.remove(&run.id);
         self.tell(Event::PodEnded(run.id.clone()));
         self.take_in_end(run, end);
     }
@@ -181,11 +190,26 @@ impl Host {
     /// What former daemons left of their Pods: those that go on are watched, the ends of the others taken in.
     pub(super) fn find_pods(&mut self, running: Vec<PodRun>, ended: Vec<(PodRun, End)>) {
         for run in running {
-            self.ports.runs.watch(&RunId::from(&run.id), self.on_pod_sign(&run, None));
+            self.watch_pod(run);
         }
         for (run, end) in ended {
             self.take_in_end(&run, &end);
         }
+    }
+
+    /// A command that found no daemon starts a Pod by itself, and one may have begun in that very moment. The claim of such a Pod
+    /// moves once its run can be found.
+    pub(super) fn find_new_pods(&mut self) {
+        for run in running(&self.ports) {
+            if !self.watched_pods.contains(&run.id) {
+                self.watch_pod(run);
+            }
+        }
+    }
+
+    fn watch_pod(&mut self, run: PodRun) {
+        self.ports.runs.watch(&RunId::from(&run.id), self.on_pod_sign(&run, None));
+        self.watched_pods.insert(run.id);
     }
 
     /// A command took the ticket out of `inprogress`: whoever yoi started on it has no more to do.
@@ -216,6 +240,19 @@ fn pod(run: &PodRun, process: ProcessIdentity) -> Pod {
         since: run.since,
         supervised: true,
     }
+}
+
+/// The runs of Pods that go on.
+pub(super) fn running(ports: &Ports) -> Vec<PodRun> {
+    let found = ports.runs.found().unwrap_or_else(|error| {
+        tracing::warn!(%error, "Pods that yoi started cannot be looked for");
+        Vec::new()
+    });
+    let pod = |run: Found| match run.whose {
+        Whose::Pod(pod) if run.standing == Standing::Running => Some(pod),
+        _ => None,
+    };
+    found.into_iter().filter_map(pod).collect()
 }
 
 /// The live Pods, by the register and by what was found of runs: what is supervised is live as long as its run goes on; one

@@ -134,6 +134,7 @@ impl Host {
         if git {
             // Before git itself is looked at, which takes long after a checkout: it may have ended what files waited for.
             self.resume_put_off();
+            self.find_new_pods();
             self.tell(Event::GitNoticed);
         }
     }

@@ -51,7 +51,7 @@ impl Host {
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
         let former = FormerRuns::find(&ports, &history);
-        let (pods, ended_pods) = registered_pods(&ports, Some(&former.pods));
+        let (pods, ended_pods) = registered_pods(&ports, &former.pods);
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
@@ -102,7 +102,7 @@ impl Host {
             Found::Only(files) => (files, Dirty::NotProbed, name()),
             Found::Shown(files) => (files, Dirty::NotProbed, None),
         };
-        let (pods, ended_pods) = registered_pods(&ports, None);
+        let (pods, ended_pods) = registered_pods(&ports, &pods::running(&ports));
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
         let start = Start {
             dirty,
@@ -157,6 +157,7 @@ impl Host {
             unprinted: None,
             stream: None,
             claims_offset: None,
+            watched_pods: BTreeSet::new(),
             review_at: None,
             reports: super::kept::Reports::default(),
             registers: Registers::default(),
@@ -196,16 +197,11 @@ fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
 }
 
-/// The registered Pods: those whose processes are still alive, and the others. With the runs that go on, if they are known.
-fn registered_pods(ports: &Ports, running: Option<&[PodRun]>) -> (Vec<Pod>, Vec<Pod>) {
-    match ports.state.pods() {
-        Ok(registered) => {
-            let pods = running.map_or_else(|| registered.clone(), |running| pods::live(registered.clone(), running));
-            pods.into_iter().partition(|pod| ports.processes.is_alive(&pod.process))
-        }
-        Err(error) => {
-            tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
-            (Vec::new(), Vec::new())
-        }
-    }
+/// The Pods, registered or found at work by their runs: those whose processes are still alive, and the others.
+fn registered_pods(ports: &Ports, running: &[PodRun]) -> (Vec<Pod>, Vec<Pod>) {
+    let registered = ports.state.pods().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
+        Vec::new()
+    });
+    pods::live(registered, running).into_iter().partition(|pod| ports.processes.is_alive(&pod.process))
 }

@@ -5,8 +5,18 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Facts, ProcessIdentity};
+use super::harmless::is_harmful;
 use super::refusal::Refusal;
 use super::ticket::{TicketId, Timestamp};
+
+/// The longest name of a role, or of a worker, in bytes.
+pub const LONGEST_NAME: usize = 100;
+
+/// Whether a role, or a worker, may be called so: the name stands in a commit's subject and in notes, as one word.
+pub fn is_name(name: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
+    !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(odd)
+}
 
 /// The most tickets that are named.
 const MOST_NAMED: usize = 10;

@@ -23,6 +23,7 @@ mod offered_again;
 mod operation;
 mod remotes;
 mod restart;
+mod roles;
 mod runs;
 mod schema;
 mod starts;

@@ -24,7 +24,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::roles;
 use crate::domain::ticket::TicketId;
 use crate::domain::worktree::Hold;
-use crate::ports::runs::{End, How, PodRun, Sign, Standing as RunStanding, Whose};
+use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
 use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{Acceptance, Runs, Starts, WorktreesError};
 
@@ -64,6 +64,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
+    forget_ended(lending, runs.as_ref())?;
     let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
     let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
     fault::point("start", "marked");
@@ -155,7 +156,7 @@ fn launch<L: Lending>(
     let begun = PodRun { process: process.clone(), ..run };
     if let Some(process) = process {
         let run = begun.clone();
-        lending.lend(move |host| host.pod_began(&run, process))?;
+        lending.lend(move |host| host.pod_begun(&run, process))?;
     }
     Ok((begun, log))
 }
@@ -205,7 +206,7 @@ impl Host {
             Some(command) if !command.trusted => {
                 let message =
                     format!("`{}` is not started: nobody has agreed to the command of [roles.{role}]", request.id);
-                Err(Refusal::new(message).hint("`yoi trust` shows it, and asks").into())
+                Err(Refusal::new(message).hint("`yoi trust` shows it, and agrees to it").into())
             }
             command => Ok(command.cloned()),
         }
@@ -265,6 +266,23 @@ pub fn mend_starts<L: Lending>(
             // It never came to a claim, or that has ended since.
             Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
             Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Without a daemon nobody takes in how Pods ended: whatever is left of their claims is given back, and their files go.
+fn forget_ended<L: Lending>(lending: &mut L, runs: &dyn Runs) -> Result<(), VerbError> {
+    if lending.lend(|host| host.resident)? {
+        return Ok(());
+    }
+    let found = runs.found().map_err(|error| unchanged("programs that have ended cannot be looked for", &error))?;
+    for run in found {
+        if let (Whose::Pod(pod), RunStanding::Ended(end)) = (run.whose, run.standing) {
+            match give_up(lending, &(&pod).into(), end.how.words(), Actor::Daemon) {
+                Ok(()) | Err(VerbError::Refused(_)) => drop(runs.forget(&RunId::from(&pod.id))),
+                Err(error) => return Err(error),
+            }
         }
     }
     Ok(())

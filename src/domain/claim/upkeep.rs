@@ -65,14 +65,15 @@ impl Upkeep {
         let again = (self.every / TRIES).clamp(SOONEST, LATEST);
         let shows = life.shows_in(since_beat);
         let due = since_beat >= self.every;
+        let left = self.ttl.saturating_sub(since_beat);
         match since_try {
             // One that went on meanwhile, unseen (its supervisor was stopped), is renewed late, if nobody broke its claim.
             None if due && shows => Duty::Renew,
             Some(tried) if shows && tried >= again && since_beat < self.ttl => Duty::Renew,
             _ if since_beat >= self.ttl => Duty::Stop,
-            Some(tried) if shows => Duty::Wait((again.saturating_sub(tried)).min(self.ttl - since_beat)),
-            _ if due => Duty::Wait(again.min(self.ttl - since_beat)),
-            _ => Duty::Wait((self.every - since_beat).min(self.ttl.saturating_sub(since_beat))),
+            Some(tried) if shows => Duty::Wait(again.saturating_sub(tried).min(left)),
+            _ if due => Duty::Wait(again.min(left)),
+            _ => Duty::Wait(self.every.saturating_sub(since_beat).min(left)),
         }
     }
 }
