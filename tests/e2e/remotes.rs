@@ -1,11 +1,15 @@
 //! A remote that says who has a claim, and two clones of it, each with its daemon (DESIGN.md 6.2).
 
+mod faults;
+
 use std::fs;
 
 use serde_json::Value;
 
 use crate::support::stage::{BOUND, Stage};
 use crate::support::wait::until;
+
+const SETTINGS: &str = "[gates]\ndirty_workspace = \"off\"\n[claims]\nremote = \"origin\"\nrefresh = \"1s\"\n";
 
 /// Two clones, and a server that is a folder.
 struct Clones {
@@ -15,8 +19,7 @@ struct Clones {
 
 impl Clones {
     fn new() -> Self {
-        let settings = "[gates]\ndirty_workspace = \"off\"\n[claims]\nremote = \"origin\"\nrefresh = \"1s\"\n";
-        let clones = Self { one: Stage::with(settings), two: Stage::with(settings) };
+        let clones = Self { one: Stage::with(SETTINGS), two: Stage::with(SETTINGS) };
         clones.one.bench.folder("server.git");
         clones.one.bench.git("server.git", &["init", "--quiet", "--bare"]);
         let server = clones.one.bench.path("server.git");
