@@ -102,7 +102,8 @@ impl Keeper for ClaimKeeper {
 
     fn release(&mut self, why: &str) -> Result<(), String> {
         let Holder { id, worker, .. } = &self.holder;
-        let holder = HolderRequest { id: id.to_string(), worker: worker.clone(), generation: Some(self.generation) };
+        let (id, worker, generation) = (id.to_string(), worker.clone(), Some(self.generation));
+        let holder = HolderRequest { id, worker, generation, local: false };
         let caller = Caller { session: None, name: Some(YOI.into()) };
         let request = Request::Release(ReleaseRequest {
             holder,

@@ -67,7 +67,7 @@ impl Host {
             worker: step.worker.clone(),
             generation: step.generation,
             upkeep: Upkeep { ttl, every },
-            remote: self.settings.claims_remote.clone(),
+            remote: self.settings.policy.claims.remote.clone(),
             workspace: self.about.workspace.clone(),
             process: None,
             since: self.now(),
