@@ -1,6 +1,7 @@
 //! A remote that says who has a claim, and two clones of it, each with its daemon (DESIGN.md 6.2).
 
 mod faults;
+mod roles;
 
 use std::fs;
 
