@@ -1,15 +1,20 @@
 //! Claims from outside: many claimers at once, by the command and through the daemon, and a holder that was replaced.
-//! `YOI_ROUNDS` says how many races are run of each kind, 2 where nothing is set.
+//! `YOI_ROUNDS` says how many races are run of each kind, 3 where nothing is set.
+
+mod clones;
+mod mixed;
+mod stale;
 
 use std::process::{Child, Output, Stdio};
 
+use crate::support::Bench;
 use crate::support::stage::Stage;
 
 /// How many claim at once.
 const CLAIMERS: usize = 32;
 
 fn rounds() -> usize {
-    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
+    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
 }
 
 fn stage(settings: &str) -> Stage {
@@ -19,18 +24,30 @@ fn stage(settings: &str) -> Stage {
     stage
 }
 
-/// Claims, when everybody is there: each waits for the end of one and the same pipe.
-fn race(stage: &Stage, ticket: &str) -> Vec<(String, Output)> {
+/// Claims, when everybody is there: each waits for the end of one and the same pipe. The claimers take turns with the folders.
+fn race(bench: &Bench, folders: &[&str], claimers: usize, ticket: &str) -> Vec<(String, Output)> {
+    race_while(bench, folders, claimers, ticket, || ())
+}
+
+/// The same, and something happens as soon as they run.
+fn race_while(
+    bench: &Bench,
+    folders: &[&str],
+    claimers: usize,
+    ticket: &str,
+    meanwhile: impl FnOnce(),
+) -> Vec<(String, Output)> {
     let (wait, go) = std::io::pipe().unwrap();
     let claimer = |number: usize| {
         let worker = format!("w{number}");
-        let line = format!("read nothing; exec yoi claim {ticket} --worker {worker}");
-        let mut command = stage.bench.program("sh", "work");
+        let line = format!("read nothing; exec '{}' claim {ticket} --worker {worker}", env!("CARGO_BIN_EXE_yoi"));
+        let mut command = bench.program("sh", folders[number % folders.len()]);
         command.args(["-c", &line]).stdin(wait.try_clone().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (worker, command.spawn().unwrap())
     };
-    let children: Vec<(String, Child)> = (0..CLAIMERS).map(claimer).collect();
+    let children: Vec<(String, Child)> = (0..claimers).map(claimer).collect();
     drop((wait, go));
+    meanwhile();
     children.into_iter().map(|(worker, child)| (worker, child.wait_with_output().unwrap())).collect()
 }
 
@@ -57,7 +74,7 @@ fn of_32_claimers_one_wins_and_the_others_are_told_who() {
         for round in 0..rounds() {
             let ticket = format!("t{round}-{daemon}");
             stage.ticket(&ticket, "queued", "");
-            let winner = check(&race(&stage, &ticket));
+            let winner = check(&race(&stage.bench, &["work"], CLAIMERS, &ticket));
             let view = stage.json(&format!("show {ticket}"));
             assert_eq!(view["ticket"]["claim"]["worker"], winner, "{view}");
             let subjects = stage.bench.git("work", &["log", "--format=%s", &format!("refs/yoi/claims/{ticket}")]);
