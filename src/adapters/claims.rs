@@ -13,6 +13,7 @@ mod refs;
 pub mod remote;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +24,7 @@ use leftover::{InTheWay, Moving};
 use library::Library;
 use program::Program;
 use refs::{CLAIMS, Known, Refs, Set};
+use trace::Trace;
 
 use crate::domain::claim::{Revision, Step, StepKind, Tip};
 use crate::domain::ticket::TicketId;
@@ -52,6 +54,15 @@ impl GitClaims {
     pub fn new(root: &Path, common_dir: Option<&Path>) -> Self {
         let common_dir = common_dir.map(Path::to_owned);
         Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false, known: Arc::default() }
+    }
+
+    /// What the ref of this ticket's claim looks like from outside.
+    pub fn trace(&self, id: &TicketId) -> Trace {
+        self.trace_below(CLAIMS, id)
+    }
+
+    fn trace_below(&self, prefix: &str, id: &TicketId) -> Trace {
+        self.common_dir.as_deref().map(|common| Trace::of(common, &refs::of(prefix, id))).unwrap_or_default()
     }
 
     fn all_below(&self, prefix: &str) -> Result<AllClaims, ClaimsError> {

@@ -56,6 +56,15 @@ impl SystemProcesses {
     }
 }
 
+impl SystemProcesses {
+    /// Ends those of the former group of this process, which has ended, that began with this line in their environment.
+    pub(super) fn end_marked(&self, leader: &ProcessIdentity, line: &str, grace: Duration) {
+        if self.boot.is_of(leader) {
+            group::end_marked(leader.pid, line, grace);
+        }
+    }
+}
+
 impl Processes for SystemProcesses {
     fn identify(&self, pid: u32) -> io::Result<ProcessIdentity> {
         match Stat::of(pid) {

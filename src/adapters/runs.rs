@@ -27,12 +27,12 @@ use rustix::process::Signal;
 use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
-use super::files::{FileId, is_own_folder, named, own_folder};
+use super::files::{FileId, Text, is_own_folder, named, open_own, own_folder};
 use super::processes::SystemProcesses;
 use super::state_files::UNFINISHED;
 use super::state_folder::plain;
 use crate::domain::engine::{KickId, RunningTurn};
-use crate::ports::runs::{Found, OnSign, Order, Runs, Standing};
+use crate::ports::runs::{Found, OnSign, Order, PodRun, RunId, Runs, Standing, Whose};
 
 /// How long a run may take to end when it is told to: its group's grace, SIGKILL, and a record.
 const ENDING: Duration = Duration::from_secs(15);
@@ -55,8 +55,8 @@ impl RunFolder {
         Self { folder: folder.into(), program: program.into(), processes, settling: watching::SETTLING }
     }
 
-    fn files(&self, kick: &KickId) -> RunFiles {
-        RunFiles::new(&self.folder, &plain(&kick.0))
+    fn files(&self, run: &RunId) -> RunFiles {
+        RunFiles::new(&self.folder, &plain(&run.0))
     }
 
     /// Its standard input is the lock: the one descriptor, beside two others, that a program is given safely.
@@ -69,7 +69,8 @@ impl RunFolder {
         })
     }
 
-    fn found_one(&self, name: &str) -> Found {
+    /// None where nobody can say whom it is for.
+    fn found_one(&self, name: &str) -> Option<Found> {
         let files = RunFiles::new(&self.folder, name);
         let order = files.order().unwrap_or_else(|error| {
             tracing::warn!(%error, "the order of a run cannot be read");
@@ -86,9 +87,9 @@ impl RunFolder {
             Some(_) if started.is_some() || ended => Standing::Ended(watching::end_of(&files)),
             _ => Standing::NeverBegan,
         };
-        let turn = order.map_or_else(|| by_name(name, &files), |order| order.turn);
+        let whose = order.map_or_else(|| by_name(name, &files), |order| Some(order.whose))?;
         let process = started.filter(|_| standing == Standing::Running).map(|started| started.program);
-        Found { turn: RunningTurn { process, ..turn }, standing }
+        Some(Found { whose: whose.with_process(process), standing })
     }
 }
 
@@ -103,19 +104,24 @@ fn take_lock(files: &RunFiles) -> io::Result<File> {
     }
 }
 
-/// What the name of a run says by itself: a kick's is its session's with a number.
-fn by_name(name: &str, files: &RunFiles) -> RunningTurn {
-    RunningTurn {
+/// What the name of a run says by itself: a kick's is its session's with a number. Of a Pod it says nothing; whose supervisor
+/// lives writes its order anew.
+fn by_name(name: &str, files: &RunFiles) -> Option<Whose> {
+    if name.starts_with(PodRun::PREFIX) {
+        tracing::warn!(name, "a Pod's run has no order that can be read; its ticket is not known");
+        return None;
+    }
+    Some(Whose::Turn(RunningTurn {
         kick: KickId(name.to_owned()),
         session: name.rsplit_once('-').map_or(name, |(session, _)| session).to_owned(),
         process: None,
         since: files.modified().map_or_else(chrono::Utc::now, Into::into),
-    }
+    }))
 }
 
 impl Runs for RunFolder {
     fn start(&self, order: &Order, call: OnSign) -> io::Result<()> {
-        let files = self.files(&order.turn.kick);
+        let files = self.files(&order.whose.id());
         // The thread first: a supervisor whose end nobody notices would be worse than a thread that has nothing to do.
         let (hand_over, handed_over) = channel::<(Child, WatchedLock)>();
         let (watched, processes, settling) = (files.clone(), self.processes.clone(), self.settling);
@@ -139,8 +145,8 @@ impl Runs for RunFolder {
         hand_over.send((child, seen)).map_err(|_| io::Error::other("the thread that should watch it is gone"))
     }
 
-    fn watch(&self, kick: &KickId, call: OnSign) {
-        let files = self.files(kick);
+    fn watch(&self, run: &RunId, call: OnSign) {
+        let files = self.files(run);
         let watching = Watching {
             lock: files.lock_to_watch().map(Arc::new),
             files,
@@ -150,18 +156,18 @@ impl Runs for RunFolder {
         };
         let started = thread::Builder::new().name("yoi run".into()).spawn(move || watching.watch());
         if let Err(error) = started {
-            tracing::error!(kick = %kick.0, "the turn's end will not be noticed, no thread could be started: {error}");
+            tracing::error!(run = %run.0, "the run's end will not be noticed, no thread could be started: {error}");
         }
     }
 
     fn found(&self) -> io::Result<Vec<Found>> {
-        let mut found: Vec<_> = names(&self.folder).iter().map(|name| self.found_one(name)).collect();
-        found.sort_by_key(|run| run.turn.since);
+        let mut found: Vec<_> = names(&self.folder).iter().filter_map(|name| self.found_one(name)).collect();
+        found.sort_by_key(|run| run.whose.since());
         Ok(found)
     }
 
-    fn forget(&self, kick: &KickId) -> io::Result<()> {
-        self.files(kick).remove()
+    fn forget(&self, run: &RunId) -> io::Result<()> {
+        self.files(run).remove()
     }
 
     fn tidy(&self) {
@@ -182,8 +188,14 @@ impl Runs for RunFolder {
         }
     }
 
-    fn end(&self, kick: &KickId) -> io::Result<()> {
-        let files = self.files(kick);
+    fn call_off(&self, run: &RunId, why: &str) -> io::Result<()> {
+        let path = self.files(run).off_path();
+        let mut file = open_own(&path, Text::Replaced).map_err(|error| named(&path, &error))?;
+        io::Write::write_all(&mut file, why.as_bytes()).map_err(|error| named(&path, &error))
+    }
+
+    fn end(&self, run: &RunId) -> io::Result<()> {
+        let files = self.files(run);
         let within = |limit: Duration, mut done: Box<dyn FnMut() -> bool + '_>| {
             let began = Instant::now();
             while !done() && began.elapsed() < limit {

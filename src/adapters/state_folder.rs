@@ -12,7 +12,7 @@ use super::daemon_lock::DaemonLock;
 use super::files::{self, Text};
 use super::{locks, state_files};
 use crate::domain::engine::{KickId, SavedSession};
-use crate::domain::facts::Pod;
+use crate::domain::facts::{Pod, PodId};
 use crate::ports;
 
 /// From this size on the log of hooks starts anew.
@@ -20,7 +20,9 @@ const MOST_HOOK_BYTES: u64 = 64 << 10;
 /// The longest line in it, in characters.
 const MOST_LINE: usize = 400;
 
-/// How many turns' logs are kept.
+/// How long it is waited for another start with the same lock: it claims, which a remote may keep it from for seconds.
+const ROLE_PATIENCE: Duration = Duration::from_secs(20);
+/// How many turns' logs, and how many Pods', are kept.
 const KEPT_LOGS: usize = 50;
 
 /// The state folder of one workspace. Made by the workspace; subfolders are made on demand.
@@ -48,6 +50,14 @@ impl StateFolder {
     #[must_use]
     pub fn held_by(self, lock: Arc<DaemonLock>) -> Self {
         Self { lock: Some(lock), ..self }
+    }
+
+    fn lock_named(&self, name: &str, patience: Duration) -> io::Result<Box<dyn ports::Held>> {
+        self.ours()?;
+        files::own_folder(&self.path)?;
+        let path = self.path.join(name);
+        let file = files::open_own(&path, Text::Kept).map_err(|error| files::named(&path, &error))?;
+        Ok(Box::new(locks::wait(file, &path, patience)?))
     }
 
     fn ours(&self) -> io::Result<()> {
@@ -113,19 +123,31 @@ impl StateFolder {
         self.path.join("runs")
     }
 
-    /// The newest turn's log.
-    pub fn newest_turn_log(&self) -> Option<PathBuf> {
-        let mut logs = self.by_age();
-        logs.pop()
+    /// The folder of the logs of Pods that yoi started.
+    pub fn pod_logs(&self) -> PathBuf {
+        self.path.join("pods")
     }
 
-    /// The turns' logs, oldest first.
-    fn by_age(&self) -> Vec<PathBuf> {
-        let mut logs: Vec<_> = own_files(&self.turn_logs(), "log")
-            .filter_map(|path| Some((path.symlink_metadata().ok()?.modified().ok()?, path)))
-            .collect();
-        logs.sort();
-        logs.into_iter().map(|(_, path)| path).collect()
+    /// The newest turn's log.
+    pub fn newest_turn_log(&self) -> Option<PathBuf> {
+        by_age(&self.turn_logs()).pop()
+    }
+}
+
+/// The logs in a folder, oldest first.
+fn by_age(folder: &Path) -> Vec<PathBuf> {
+    let mut logs: Vec<_> = own_files(folder, "log")
+        .filter_map(|path| Some((path.symlink_metadata().ok()?.modified().ok()?, path)))
+        .collect();
+    logs.sort();
+    logs.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Old logs go when a new one comes: nothing else ever looks at their number.
+fn room_for_one(folder: &Path) {
+    let logs = by_age(folder);
+    for old in logs.iter().take((logs.len() + 1).saturating_sub(KEPT_LOGS)) {
+        let _ = fs::remove_file(old);
     }
 }
 
@@ -197,19 +219,20 @@ impl ports::StateFolder for StateFolder {
     }
 
     fn kick_log(&self, kick: &KickId) -> PathBuf {
-        // Old logs go when a new one comes: nothing else ever looks at their number.
-        let logs = self.by_age();
-        for old in logs.iter().take((logs.len() + 1).saturating_sub(KEPT_LOGS)) {
-            let _ = fs::remove_file(old);
-        }
+        room_for_one(&self.turn_logs());
         self.turn_logs().join(file_name(kick, "log"))
     }
 
+    fn pod_log(&self, pod: &PodId) -> PathBuf {
+        room_for_one(&self.pod_logs());
+        self.pod_logs().join(format!("{}.log", plain(&pod.0)))
+    }
+
+    fn role_lock(&self) -> io::Result<Box<dyn ports::Held>> {
+        self.lock_named("roles.lock", ROLE_PATIENCE)
+    }
+
     fn accept_lock(&self) -> io::Result<Box<dyn ports::Held>> {
-        self.ours()?;
-        files::own_folder(&self.path)?;
-        let path = self.path.join("accept.lock");
-        let file = files::open_own(&path, Text::Kept).map_err(|error| files::named(&path, &error))?;
-        Ok(Box::new(locks::wait(file, &path, self.patience)?))
+        self.lock_named("accept.lock", self.patience)
     }
 }

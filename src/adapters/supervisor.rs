@@ -5,8 +5,10 @@
 //! Must not know: what the program is for; the daemon, which may come and go.
 
 mod agent;
+mod guard;
 mod holding;
 mod lingering;
+mod meter;
 mod output;
 pub mod shim;
 #[cfg(test)]
@@ -19,12 +21,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::setsid;
 use rustix::stdio::{dup2_stdin, stdin};
 
 use self::agent::Agent;
+use self::guard::Guard;
 use self::holding::Holding;
 use self::output::Output;
 use super::fault;
@@ -32,11 +35,15 @@ use super::files::FileId;
 use super::processes::SystemProcesses;
 use super::runs::files::{RunFiles, Started};
 use super::runs::own_program;
-use crate::ports::runs::{End, How, Order};
+use crate::ports::Keeper;
+use crate::ports::runs::{End, How, Order, PodRun, Whose};
 
 /// How often the record of the end is tried to be written on a disk that is full, and how far apart.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// Makes the keeper of a Pod's claim.
+pub type Keeping<'a> = &'a dyn Fn(&PodRun) -> Result<Box<dyn Keeper>, String>;
 
 /// Everything that the supervision of one run needs.
 struct Supervisor<'a> {
@@ -51,11 +58,12 @@ struct Supervisor<'a> {
     shim: Option<PathBuf>,
     /// There is something to read from it when somebody wants the run's end.
     asked: BorrowedFd<'a>,
+    keeping: Keeping<'a>,
 }
 
 /// Supervises the run with this order file; this process's standard input is its lock, held. Returns when the run has
 /// ended, and nobody writes into its log any more.
-pub fn run(order: &Path) -> io::Result<()> {
+pub fn run(order: &Path, keeping: Keeping<'_>) -> io::Result<()> {
     // A failure means that there is no session to leave.
     let _ = setsid();
     let files = RunFiles::of(order).ok_or_else(|| not_ours(order))?;
@@ -76,6 +84,7 @@ pub fn run(order: &Path) -> io::Result<()> {
         processes,
         shim: Some(own_program()),
         asked: asked.as_fd(),
+        keeping,
     };
     let log = supervisor.supervise();
     fault::point("run", "recorded");
@@ -104,17 +113,7 @@ fn not_ours(order: &Path) -> io::Error {
 impl Supervisor<'_> {
     /// Sees the run through to the record of its end. Returns its log, if it came so far as to have one.
     fn supervise(&self) -> Option<Output> {
-        let (how, log) = match Agent::start(&self.order.launch, &self.files, self.shim.as_deref()) {
-            Err(why) => (How::NotStarted(why), None),
-            Ok(agent) => {
-                fault::point("run", "spawned");
-                self.note_start(&agent);
-                let (how, log) = agent.see_through(&self.order.launch, self.asked);
-                // The program that was to become the agent says so there if it could not.
-                let how = std::fs::read_to_string(self.files.failed_path()).map_or(how, How::NotStarted);
-                (how, Some(log))
-            }
-        };
+        let (how, log, guard) = self.see_through();
         fault::point("run", "ended");
         let code = if let How::Exited(code) = how { Some(code) } else { None };
         let started = !matches!(how, How::NotStarted(_));
@@ -123,8 +122,41 @@ impl Supervisor<'_> {
             let signs = &self.order.launch.rate_limit;
             signs.limit_of(code, &log.tail(), at)
         });
+        let why = how.words();
         self.note_end(&End { how, at, rate_limited });
+        fault::point("run", "noted");
+        if let Some(guard) = guard {
+            guard.give_up(&why);
+        }
         log
+    }
+
+    fn see_through(&self) -> (How, Option<Output>, Option<Guard>) {
+        let mut guard = match self.guard() {
+            Ok(guard) => guard,
+            Err(why) => return (How::NotStarted(why), None, None),
+        };
+        match Agent::start(&self.order.launch, &self.files, self.shim.as_deref()) {
+            Err(why) => (How::NotStarted(why), None, guard),
+            Ok(agent) => {
+                fault::point("run", "spawned");
+                self.note_start(&agent);
+                if let Some(guard) = &mut guard {
+                    guard.begin(self.processes.identity(agent.pid(), agent.stat()), Instant::now());
+                }
+                let (how, log) = agent.see_through(&self.order.launch, self.asked, guard.as_mut());
+                // The program that was to become the agent says so there if it could not.
+                let how = std::fs::read_to_string(self.files.failed_path()).map_or(how, How::NotStarted);
+                (how, Some(log), guard)
+            }
+        }
+    }
+
+    /// A Pod's claim is seen to; a turn has none.
+    fn guard(&self) -> Result<Option<Guard>, String> {
+        let Whose::Pod(pod) = &self.order.whose else { return Ok(None) };
+        let keeper = (self.keeping)(pod)?;
+        Ok(Some(Guard::new(keeper, pod.upkeep, self.records.clone())))
     }
 
     /// Without this record a later daemon knows that somebody runs, and not who: nothing to give up for.

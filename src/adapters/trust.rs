@@ -3,6 +3,7 @@
 //!
 //! Must not know: what the commands are for; the current time.
 
+use std::borrow::Cow;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +23,7 @@ use crate::domain::ticket::{Digest, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Command {
     /// The key it is written under.
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// Program and arguments.
     pub arguments: Vec<String>,
 }
@@ -63,7 +64,10 @@ pub fn commands_of(config: &Config) -> Vec<Command> {
     let wake = config.session.wake.iter().map(|command| ("orchestrator.wake", command.clone()));
     let made = config.worktrees.after_create.iter().map(|command| ("worktrees.after_create", command.clone()));
     let removed = config.worktrees.before_remove.iter().map(|command| ("worktrees.before_remove", command.clone()));
-    command.chain(wake).chain(made).chain(removed).map(|(key, arguments)| Command { key, arguments }).collect()
+    let fixed = command.chain(wake).chain(made).chain(removed).map(|(key, arguments)| (Cow::Borrowed(key), arguments));
+    let roles = config.roles.iter().filter(|(_, role)| !role.command.is_empty());
+    let roles = roles.map(|(name, role)| (Cow::Owned(format!("roles.{name}.command")), role.command.clone()));
+    fixed.chain(roles).map(|(key, arguments)| Command { key, arguments }).collect()
 }
 
 /// Whether this user has agreed to these commands in the workspace at `root`.
@@ -141,7 +145,7 @@ mod tests {
 
     fn commands(arguments: &[&str]) -> Vec<Command> {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        vec![Command { key: "orchestrator.command", arguments }]
+        vec![Command { key: "orchestrator.command".into(), arguments }]
     }
 
     #[test]

@@ -8,16 +8,14 @@ use serde_json::Value;
 use super::caller::{actor, recorded_name};
 use super::failure::Failure;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
-use super::view::{BeatView, ClaimView, MoveView, StartView, VERSION, value};
+use super::view::{BeatView, ClaimView, MoveView, StartView, StartedPod, VERSION, value};
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, name};
 use crate::domain::classify::clock;
 use crate::domain::facts::TimeDeltaSeconds;
-use crate::domain::harmless::is_harmful;
+use crate::domain::roles::{LONGEST_NAME, is_name};
 use crate::domain::ticket::TicketId;
 
-/// The longest name of a worker or a role, in bytes.
-const LONGEST_NAME: usize = 100;
 /// What a worker is where nobody says.
 const ROLE: &str = "coder";
 /// How many letters of chance a made-up worker's name has.
@@ -31,13 +29,19 @@ pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
 
 pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
-    let Started { claimed: done, standing } = daemon::start(lending, &prepared)?;
+    let Started { claimed: done, standing, pod } = daemon::start(lending, &prepared)?;
     let branch = standing.tree.short_branch().map(str::to_owned);
+    let pod = pod.map(|(run, log)| StartedPod {
+        id: run.id.to_string(),
+        pid: run.process.map(|process| process.pid),
+        log: log.display().to_string(),
+    });
     value(&StartView {
         claim: claimed(&done),
         worktree: standing.tree.path.display().to_string(),
         made: standing.made,
         on_branch: branch,
+        pod,
     })
 }
 
@@ -71,8 +75,7 @@ fn made_up(role: &str, nonce: &str) -> String {
 
 /// What stands in a commit's subject and in notes: one word.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
-    let odd = |c: char| c.is_whitespace() || c.is_control() || is_harmful(c);
-    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(odd) {
+    if !is_name(name) {
         let message = format!("the name of a {what} is one word of at most {LONGEST_NAME} bytes");
         return Err(Failure::usage(message).hint(format!("--{what} codex-lane-3, say")));
     }

@@ -72,6 +72,8 @@ fn pods_own(host: &mut Host, event: &str, request: &HookRequest) -> Result<Value
     };
     let known = host.engine().facts().pods.get(&id).cloned();
     match (known, state) {
+        // What yoi started is over when its supervisor says so: its agent may have sessions within the session.
+        (Some(pod), _) if event == "gone" && pod.supervised => {}
         (Some(_), _) if event == "gone" => host.tell(Event::PodEnded(id.clone())),
         (Some(pod), Some(state)) => host.tell(Event::PodReported { pod, state }),
         // Whoever starts a Pod registers it: its hooks alone do not say which ticket it works on.
@@ -118,7 +120,16 @@ fn pod(host: &mut Host, event: &str, role: String, request: HookRequest) -> Resu
         .identify(pid)
         .map_err(|error| Failure::refused(format!("process {pid} cannot be the Pod's: {error}")))?;
     let state = if event == "busy" { PodState::Busy } else { PodState::Idle };
-    let pod = Pod { id: id.clone(), role, ticket, agent: request.agent, process, state, since: host.now() };
+    let pod = Pod {
+        id: id.clone(),
+        role,
+        ticket,
+        agent: request.agent,
+        process,
+        state,
+        since: host.now(),
+        supervised: false,
+    };
     host.tell(Event::PodReported { pod, state });
     done(host, format!("Pod `{id}` is {event}"))
 }

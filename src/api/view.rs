@@ -11,7 +11,7 @@ mod worktree;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView, StartView};
+pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView, StartView, StartedPod};
 pub use evidence::{ChildView, EndView};
 pub use next::{HeldBackView, NextView, ReasonView};
 pub use operation::{DoctorView, DownView, EventView, FindingView, StatusView, TICKET_FOLDER, TimerView, UpView};

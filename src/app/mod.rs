@@ -4,6 +4,7 @@
 
 mod asking;
 mod folder;
+pub mod keeping;
 mod meant;
 mod programs;
 mod repairs;
@@ -37,10 +38,10 @@ use crate::api::failure::Failure;
 use crate::api::request::Request;
 use crate::config::{self, Config, ConfigError};
 use crate::daemon::{About, Found, History, Host, Ports};
-use crate::domain::engine::RunningTurn;
-use crate::domain::policy::{Policy, SessionPolicy};
+use crate::domain::policy::{Policy, RolePolicy, SessionPolicy};
 use crate::domain::refusal::no_ticket;
 use crate::domain::ticket::{State, TicketId, Timestamp};
+use crate::ports::runs::Whose;
 use crate::ports::{Claims, Entry, MainWorktree, Tickets};
 use crate::text::keys::KeyMap;
 
@@ -63,6 +64,22 @@ impl App {
     pub fn open(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
         let text = config::text(&workspace.root).map_err(|error| bad_config(&error))?;
         Self::open_with(environment, workspace, text)
+    }
+
+    /// The same for whoever asks: the running daemon goes on with the last good settings, and so does whoever asks it.
+    pub fn open_or_ask(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
+        match Self::open(environment.clone(), workspace.clone()) {
+            Err(bad) => {
+                let app = Self::unset(environment, workspace)?;
+                if app.daemon_is_running() { Ok(app.with_bad_config(bad)) } else { Err(bad) }
+            }
+            opened => opened,
+        }
+    }
+
+    /// The same without its settings.
+    pub fn unset(environment: Environment, workspace: Workspace) -> Result<Self, Failure> {
+        Self::new(environment, workspace, Config::default(), Trust::NothingToRun)
     }
 
     /// The same with this text for its configuration.
@@ -125,19 +142,23 @@ impl App {
         }
         let mut settings = self.settings();
         if matches!(request, Request::Status) {
-            settings.obstacles.extend(self.turns_that_go_on()?);
+            settings.obstacles.extend(self.what_goes_on()?);
         }
         Host::once(settings, self.ports()?, self.history(), self.found(request))
             .map_err(|error| self.unreadable(&error))
     }
 
-    /// In words: turns whose daemon is gone.
-    fn turns_that_go_on(&self) -> Result<Vec<String>, Failure> {
-        let line = |turn: RunningTurn| {
-            let process = turn.process.map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
-            format!("the turn of kick {}{process} goes on; the next daemon takes it over", turn.kick.0)
+    /// In words: runs whose daemon is gone.
+    fn what_goes_on(&self) -> Result<Vec<String>, Failure> {
+        let line = |run: &Whose| {
+            let process = match run {
+                Whose::Turn(turn) => &turn.process,
+                Whose::Pod(pod) => &pod.process,
+            };
+            let process = process.as_ref().map(|process| format!(" (pid {})", process.pid)).unwrap_or_default();
+            format!("{}{process} goes on; the next daemon takes it over", service::words(run))
         };
-        Ok(self.running_turns()?.into_iter().map(line).collect())
+        Ok(self.runs_that_go_on()?.iter().map(line).collect())
     }
 
     /// What a request needs to know: all tickets, or that one of which it speaks.
@@ -173,6 +194,7 @@ impl App {
             writes: self.config.writes,
             verify_every: self.config.verify_every,
             claims: self.config.claims.clone(),
+            roles: self.config.roles.iter().map(|(name, role)| (name.clone(), RolePolicy { max: role.max })).collect(),
             session: SessionPolicy {
                 busy_max: self.config.session.busy_max,
                 can_wake: self.trust.holds() && !self.config.session.wake.is_empty(),

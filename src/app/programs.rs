@@ -2,10 +2,13 @@
 //!
 //! Must not know: when.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::App;
-use crate::daemon::Command;
+use crate::config::RoleSettings;
+use crate::daemon::{Command, RoleCommand};
+use crate::domain::rate_limit::RateLimitSigns;
 use crate::ports::Wake;
 
 /// What of yoi's own is not for the programs it runs.
@@ -24,6 +27,22 @@ impl App {
             stall: orchestrator.stall_timeout.map(span),
             rate_limit: orchestrator.rate_limit.clone(),
         })
+    }
+
+    /// The programs of roles that have one; the folder is the ticket's to say.
+    pub(super) fn roles(&self) -> BTreeMap<String, RoleCommand> {
+        let with_command = self.config.roles.iter().filter(|(_, role)| !role.command.is_empty());
+        let of = |role: &RoleSettings| Command {
+            command: role.command.clone(),
+            folder: self.workspace.root.clone(),
+            set: self.told(),
+            unset: secrets(),
+            timeout: role.timeout.to_std().unwrap_or(Duration::MAX),
+            stall: None,
+            rate_limit: RateLimitSigns::default(),
+        };
+        let command = |role: &RoleSettings| RoleCommand { command: of(role), trusted: self.trust.holds() };
+        with_command.map(|(name, role)| (name.clone(), command(role))).collect()
     }
 
     /// What every program that yoi runs is told.

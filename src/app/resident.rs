@@ -52,6 +52,7 @@ impl App {
             ..self.about()
         };
         let ports = self.resident_ports(mail.clone(), &lock)?;
+        let runs = Arc::clone(&ports.runs);
         let last_good = Arc::new(Mutex::new(self.config_text.clone()));
         let settings = self.watch_settings(mail.clone());
         let mut host = Host::daemon(
@@ -77,7 +78,7 @@ impl App {
         };
         runtime.spawn(own.clone().listen(self.socket.clone()));
         runtime.spawn(signals(mail.clone()));
-        self.mend_worktrees(mail.clone());
+        self.mend_worktrees(mail.clone(), runs);
         // What was saved between the first look and the watch is not told by anybody.
         let _ = mail.send(Message::Reload);
         let path = self.state.daemon_lock();

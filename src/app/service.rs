@@ -13,9 +13,8 @@ use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::{Failure, FailureKind};
 use crate::api::request::Request;
 use crate::api::view::{DownView, StatusView, UpView, VERSION};
-use crate::domain::engine::RunningTurn;
 use crate::http::client::Client;
-use crate::ports::runs::Standing;
+use crate::ports::runs::{Standing, Whose};
 use crate::ports::{Processes, Runs, StateFolder};
 
 /// How long a daemon may take to answer for the first time: 100,000 tickets on a slow disk are read in it.
@@ -121,26 +120,30 @@ impl App {
     pub fn down(&self, pods: bool) -> Result<DownView, Failure> {
         let (pid, unkept) = self.end_daemon()?;
         let (mut turns, mut ended_turns) = (Vec::new(), Vec::new());
-        for turn in self.running_turns()? {
+        let (mut begun_pods, mut ended_pods) = (0, Vec::new());
+        for run in self.runs_that_go_on()? {
+            let (id, what) = (run.id(), words(&run));
             if pods {
-                self.runs()?
-                    .end(&turn.kick)
-                    .map_err(|error| Failure::failed(format!("the turn of kick {}: {error}", turn.kick.0)))?;
-                ended_turns.push(turn.kick.0);
-            } else {
-                turns.push(turn.kick.0);
+                self.runs()?.end(&id).map_err(|error| Failure::failed(format!("{what}: {error}")))?;
+            }
+            match (&run, pods) {
+                (Whose::Turn(_), true) => ended_turns.push(id.0),
+                (Whose::Turn(_), false) => turns.push(id.0),
+                (Whose::Pod(_), true) => ended_pods.push(id.0),
+                (Whose::Pod(_), false) => begun_pods += 1,
             }
         }
         let processes = Self::processes()?;
         let pods = self.state.pods().unwrap_or_default();
-        let pods = pods.iter().filter(|pod| processes.is_alive(&pod.process)).count();
-        Ok(DownView { version: VERSION, pid, pods, turns, ended_turns, unkept })
+        let others = pods.iter().filter(|pod| !pod.supervised && processes.is_alive(&pod.process)).count();
+        let pods = begun_pods + others;
+        Ok(DownView { version: VERSION, pid, pods, turns, ended_turns, ended_pods, unkept })
     }
 
-    /// The turns that go on, with or without a daemon.
-    pub(super) fn running_turns(&self) -> Result<Vec<RunningTurn>, Failure> {
-        let found = self.runs()?.found().map_err(|error| Failure::failed(format!("running turns: {error}")))?;
-        Ok(found.into_iter().filter(|run| run.standing == Standing::Running).map(|run| run.turn).collect())
+    /// What goes on that yoi started, with or without a daemon.
+    pub(super) fn runs_that_go_on(&self) -> Result<Vec<Whose>, Failure> {
+        let found = self.runs()?.found().map_err(|error| Failure::failed(format!("running programs: {error}")))?;
+        Ok(found.into_iter().filter(|run| run.standing == Standing::Running).map(|run| run.whose).collect())
     }
 
     /// Returns the pid of the daemon that ended, None where none was running; and what it could not keep.
@@ -185,6 +188,14 @@ impl App {
             thread::sleep(PAUSE);
         }
         true
+    }
+}
+
+/// A run, in words.
+pub(super) fn words(run: &Whose) -> String {
+    match run {
+        Whose::Turn(turn) => format!("the turn of kick {}", turn.kick.0),
+        Whose::Pod(pod) => format!("{} ({}) on `{}`", pod.id, pod.role, pod.ticket),
     }
 }
 

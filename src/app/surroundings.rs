@@ -82,6 +82,8 @@ impl App {
             policy: self.policy(),
             reach: self.reach(),
             command: self.command(),
+            roles: self.roles(),
+            claims_remote: self.config.claims_remote.clone(),
             wake: self.wake(),
             obstacles: self.obstacles(),
             worktrees: self.worktrees(),
@@ -198,24 +200,31 @@ impl App {
         })
     }
 
-    /// The daemon's log, or a turn's.
-    pub fn log(&self, turn: Option<&str>) -> Result<PathBuf, Failure> {
+    /// The daemon's log, or a turn's, or a Pod's.
+    pub fn log(&self, turn: Option<&str>, pod: Option<&str>) -> Result<PathBuf, Failure> {
+        if let Some(pod) = pod {
+            let missing = || {
+                Failure::failed(format!("no output of a Pod `{pod}` is kept"))
+                    .hint("`yoi pod list` shows who is at work")
+            };
+            return log_of(&self.state.pod_logs(), pod).ok_or_else(missing);
+        }
         match turn {
             None => Ok(self.state.log()),
             Some("last") => self
                 .state
                 .newest_turn_log()
                 .ok_or_else(|| Failure::failed("no turn has run yet").hint("`yoi kick` asks for one")),
-            Some(kick) => {
-                let plain = kick.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-                let path = self.state.turn_logs().join(format!("{kick}.log"));
-                if plain && path.is_file() {
-                    Ok(path)
-                } else {
-                    Err(Failure::failed(format!("no turn of kick `{kick}` is kept"))
-                        .hint("`yoi events` shows the kicks"))
-                }
-            }
+            Some(kick) => log_of(&self.state.turn_logs(), kick).ok_or_else(|| {
+                Failure::failed(format!("no turn of kick `{kick}` is kept")).hint("`yoi events` shows the kicks")
+            }),
         }
     }
+}
+
+/// The log of this name in a folder of logs.
+fn log_of(folder: &Path, name: &str) -> Option<PathBuf> {
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let path = folder.join(format!("{name}.log"));
+    (plain && path.is_file()).then_some(path)
 }

@@ -12,7 +12,7 @@ use crate::adapters::starts::StartFolder;
 use crate::adapters::worktrees::{GitWorktrees, Hooks};
 use crate::daemon::starting::mend_all;
 use crate::daemon::{Message, Visitor, mend_starts};
-use crate::ports::Worktrees;
+use crate::ports::{Runs, Worktrees};
 
 impl App {
     pub(super) fn worktrees(&self) -> Arc<dyn Worktrees> {
@@ -29,10 +29,10 @@ impl App {
     }
 
     /// Ends what a start, or a removal, that was cut off has left. The board need not wait for git.
-    pub(super) fn mend_worktrees(&self, mail: Sender<Message>) {
+    pub(super) fn mend_worktrees(&self, mail: Sender<Message>, runs: Arc<dyn Runs>) {
         let (trees, starts) = (self.worktrees(), StartFolder::new(self.state.starts()));
         let mend = move || {
-            if let Err(error) = mend_starts(&mut Visitor::new(mail), &starts, None) {
+            if let Err(error) = mend_starts(&mut Visitor::new(mail), (&starts, runs.as_ref()), None) {
                 tracing::warn!(%error, "the claim of a start that was cut off");
             }
             match mend_all(trees.as_ref()) {

@@ -46,14 +46,7 @@ impl Context {
 
     /// The workspace, opened.
     pub fn open(&self) -> Result<App, Failure> {
-        match App::open(self.environment.clone(), self.workspace()?) {
-            // The running daemon goes on with the last good settings, and so does whoever asks it.
-            Err(bad) => {
-                let app = self.open_as_it_is()?;
-                if app.daemon_is_running() { Ok(app.with_bad_config(bad)) } else { Err(bad) }
-            }
-            opened => opened,
-        }
+        App::open_or_ask(self.environment.clone(), self.workspace()?)
     }
 
     /// The same for whoever looks what is wrong: settings that cannot be used are a part of that.
@@ -81,7 +74,7 @@ impl Context {
 
     /// The same without its settings: for what needs none, and must be possible where they cannot be read.
     pub fn open_as_it_is(&self) -> Result<App, Failure> {
-        App::new(self.environment.clone(), self.workspace()?, Config::default(), Trust::NothingToRun)
+        App::unset(self.environment.clone(), self.workspace()?)
     }
 
     /// Whether the commands of a configuration take effect.

@@ -9,6 +9,7 @@ use clap::Args;
 use super::Outcome;
 use crate::adapters::supervisor::{self, shim};
 use crate::api::failure::Failure;
+use crate::app::keeping;
 
 /// Supervise one program that the daemon starts (internal)
 #[derive(Args)]
@@ -30,6 +31,6 @@ pub fn run(arguments: &Arguments) -> Outcome {
         shim::become_program(supervisor, &arguments.file, &arguments.command);
         return Ok(ExitCode::from(shim::FAILED));
     }
-    supervisor::run(&arguments.file).map_err(|error| Failure::refused(error.to_string()))?;
+    supervisor::run(&arguments.file, &keeping::keeper).map_err(|error| Failure::refused(error.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }

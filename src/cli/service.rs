@@ -46,6 +46,9 @@ pub struct LogsArguments {
     /// The output of this kick's turn; `last` is the newest
     #[arg(long, value_name = "KICK")]
     turn: Option<String>,
+    /// The output of this Pod, which `yoi start` began
+    #[arg(long, value_name = "POD", conflicts_with = "turn")]
+    pod: Option<String>,
     /// Only the last N lines
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     lines: usize,
@@ -94,6 +97,9 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
     for kick in &stopped.ended_turns {
         output::print(&output::harmless(&format!("the turn of kick {kick} was ended")))?;
     }
+    for pod in &stopped.ended_pods {
+        output::print(&output::harmless(&format!("{pod} was ended")))?;
+    }
     for kick in &stopped.turns {
         let end = "the next daemon takes it over, `yoi down --pods` ends it";
         output::print(&output::harmless(&format!("the turn of kick {kick} goes on: {end}")))?;
@@ -108,7 +114,7 @@ pub fn down(context: &Context, arguments: &DownArguments) -> Outcome {
 /// Prints a log.
 pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
     let app = context.open_as_it_is()?;
-    let path = app.log(arguments.turn.as_deref())?;
+    let path = app.log(arguments.turn.as_deref(), arguments.pod.as_deref())?;
     let text = std::fs::read(&path).map_err(|error| {
         Failure::failed(format!("{}: {error}", path.display())).hint("has the daemon run in this workspace?")
     })?;

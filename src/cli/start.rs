@@ -7,8 +7,9 @@ use clap::Args;
 use super::caller::By;
 use super::claim::{Which, claimed};
 use super::{Outcome, context::Context, output};
+use crate::api::failure::Failure;
 use crate::api::request::Request;
-use crate::api::view::StartView;
+use crate::api::view::{ClaimView, StartView, StartedPod};
 
 /// What the help says below the options.
 const MORE: &str = "\
@@ -22,7 +23,11 @@ that was killed had made is undone, or used, by the next one.
   yoi heartbeat fix-login --worker coder-7k2m9x4q   # within 90 minutes, again and again
   yoi worktree remove fix-login --worker coder-7k2m9x4q
 
-This version runs no program in it: whoever starts a ticket works on it.";
+Where the role has a command ([roles.coder] command, trusted), that runs in the
+worktree, under a supervisor that keeps its claim, its log and its limits, and
+that goes on when the daemon does not; the ticket goes to its standard input.
+`yoi pod list` shows it, `yoi logs --pod POD` what it printed. Without a command
+whoever starts the ticket works on it.";
 
 /// Claim a ticket, and make a worktree to work on it in
 #[derive(Args)]
@@ -46,6 +51,22 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     output::answer(context.open()?.call(&Request::Start(request))?, json, |view: &StartView| {
         let how = if view.made { "made" } else { "used again" };
         output::print(&output::harmless(&format!("worktree {how}: {}", view.worktree)))?;
-        claimed(&view.claim)
+        match &view.pod {
+            None => claimed(&view.claim),
+            Some(pod) => begun(&view.claim, pod),
+        }
     })
+}
+
+/// What a person reads of a program that works now.
+fn begun(claim: &ClaimView, pod: &StartedPod) -> Result<(), Failure> {
+    let pid = pod.pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+    for line in [
+        format!("{} is claimed by {}: {} ({}{pid}) works on it", claim.id, claim.worker, pod.id, claim.role),
+        format!("  {}", claim.title),
+        format!("  log {}", pod.log),
+    ] {
+        output::print(&output::harmless(&line))?;
+    }
+    output::remarks(&claim.remarks)
 }

@@ -48,7 +48,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let view = TrustView {
         version: 1,
         workspace: workspace.root.display().to_string(),
-        commands: commands.map(|c| CommandView { key: c.key.to_owned(), arguments: c.arguments }).collect(),
+        commands: commands.map(|c| CommandView { key: c.key.into_owned(), arguments: c.arguments }).collect(),
         before,
         now,
     };

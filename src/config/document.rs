@@ -5,8 +5,9 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{KEYS, LATER_KEYS, LATER_SECTIONS, sections};
+use super::keys::{KEYS, LATER_KEYS, LATER_SECTIONS, ROLE_KEYS, ROLES, sections};
 use super::nearest;
+use crate::domain::roles::{LONGEST_NAME, is_name};
 use crate::domain::ticket::Diagnostic;
 
 /// 1-based line and column (in characters) of a byte offset.
@@ -54,6 +55,11 @@ pub(super) fn misplaced(text: &str, table: &DeTable<'_>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (name, offset, value) in in_order(table) {
         match value.get_ref() {
+            DeValue::Table(roles) if name == ROLES => problems.extend(misplaced_in_roles(text, roles)),
+            _ if name == ROLES => {
+                let message = "`roles` holds a section for each role: write `[roles.coder]`, say, and its keys on the lines below it";
+                problems.push(problem(text, offset, message));
+            }
             _ if LATER_SECTIONS.contains(&name) => problems.push(problem(text, offset, later(&format!("[{name}]")))),
             DeValue::Table(section) if sections().contains(&name) => {
                 let unknown = in_order(section).into_iter().filter(|(key, ..)| !is_key(name, key));
@@ -67,6 +73,44 @@ pub(super) fn misplaced(text: &str, table: &DeTable<'_>) -> Vec<Diagnostic> {
         }
     }
     problems
+}
+
+/// What does not belong among the roles, or in one of them.
+fn misplaced_in_roles(text: &str, roles: &DeTable<'_>) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (role, offset, value) in in_order(roles) {
+        let DeValue::Table(section) = value.get_ref() else {
+            let message = if ROLE_KEYS.iter().any(|key| key.name == role) {
+                format!("`{role}` is a role's: write it below `[roles.coder]`, say")
+            } else {
+                format!("a role is a section: write `[roles.{role}]`, and its keys on the lines below it")
+            };
+            problems.push(problem(text, offset, message));
+            continue;
+        };
+        if let Some(message) = role_trouble(role) {
+            problems.push(problem(text, offset, message));
+        }
+        let is_key = |name: &str| ROLE_KEYS.iter().any(|key| key.name == name);
+        for (name, offset, _) in in_order(section).into_iter().filter(|(name, ..)| !is_key(name)) {
+            let hint = match nearest(name, ROLE_KEYS.iter().map(|key| key.name)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("its keys are {}", ROLE_KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+            };
+            problems.push(problem(text, offset, format!("unknown key `{name}` in `[roles.{role}]`; {hint}")));
+        }
+    }
+    problems
+}
+
+fn role_trouble(role: &str) -> Option<String> {
+    if role == "orchestrator" {
+        return Some(
+            "the Orchestrator is no role that works on tickets: its command is that of `[orchestrator]`".into(),
+        );
+    }
+    let message = format!("the name of a role is one word of at most {LONGEST_NAME} bytes");
+    (!is_name(role)).then_some(message)
 }
 
 fn is_key(section: &str, name: &str) -> bool {
@@ -102,6 +146,9 @@ fn unknown_key(section: &str, name: &str) -> String {
 fn unknown_section(name: &str, is_table: bool) -> String {
     if let Some(home) = home(name) {
         return format!("`{name}` stands outside of any section; it belongs in `[{home}]`");
+    }
+    if name == "role" {
+        return "unknown section `[role]`; did you mean `[roles.coder]`, say?".to_owned();
     }
     if let Some(meant) = nearest(name, sections()) {
         return format!("unknown section `[{name}]`; did you mean `[{meant}]`?");

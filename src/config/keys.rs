@@ -166,6 +166,14 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         section: "claims",
+        name: "heartbeat",
+        takes: Takes::Duration { off: false },
+        default: "\"15m\"",
+        about: "How often the claim of a program that `yoi start` began is renewed, as long as that prints or computes \
+                something. Where nothing is written, never more than a third of `ttl`.",
+    },
+    Key {
+        section: "claims",
         name: "remote",
         takes: Takes::Remote,
         default: "\"\"",
@@ -229,15 +237,52 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
+/// The section of a role, of which there may be several: `[roles.coder]`.
+pub(super) const ROLES: &str = "roles";
+
+/// The keys of each of them.
+pub(super) const ROLE_KEYS: &[Key] = &[
+    Key {
+        section: "roles.NAME",
+        name: "command",
+        takes: Takes::Command,
+        default: "[]",
+        about: "What `yoi start ID --role NAME` runs in the ticket's worktree; what it is to do goes to its standard input. \
+                Without it whoever starts the ticket works on it. Never a shell string. Takes effect once trusted (`yoi trust`).",
+    },
+    Key {
+        section: "roles.NAME",
+        name: "max",
+        takes: Takes::Count { most: 10_000, unlimited: true },
+        default: "\"unlimited\"",
+        about: "How many tickets may be with this role at once, claimed or at work; `yoi start` refuses one more.",
+    },
+    Key {
+        section: "roles.NAME",
+        name: "timeout",
+        takes: Takes::Duration { off: false },
+        default: "\"4h\"",
+        about: "How long that command may run before it is ended; its claim is given back then.",
+    },
+];
+
 /// What later versions act on: refused until then, because a key that is taken and does nothing misleads.
-pub(super) const LATER_SECTIONS: [&str; 5] = ["roles", "orphans", "agents", "alerts", "http"];
+pub(super) const LATER_SECTIONS: [&str; 4] = ["orphans", "agents", "alerts", "http"];
 
 /// The same, of sections that this version knows.
 pub(super) const LATER_KEYS: [(&str, &str); 0] = [];
 
 /// The key of this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path() == path)
+    match of_role(path) {
+        Some((_, name)) => ROLE_KEYS.iter().find(|key| key.name == name),
+        None => KEYS.iter().find(|key| key.path() == path),
+    }
+}
+
+/// The role and the key that a path names, if it names a role's. A role's name may have dots in it, a key's has none.
+pub(super) fn of_role(path: &str) -> Option<(&str, &str)> {
+    path.strip_prefix(ROLES)?.strip_prefix('.')?.rsplit_once('.')
 }
 
 /// The sections that this version knows, each once.

@@ -2,18 +2,21 @@
 //!
 //! Must not know: what a setting does to a decision; a face. DESIGN.md section 9.
 
+mod claims;
 mod contradictions;
 mod document;
 mod keys;
 pub mod reference;
 mod resolve;
 mod right;
+mod roles;
 pub mod starting;
 mod takes;
 #[cfg(test)]
 mod tests;
 mod values;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -65,6 +68,8 @@ pub struct Config {
     pub claims: ClaimPolicy,
     /// The git remote that says who has a claim; None: this repository does.
     pub claims_remote: Option<String>,
+    /// Roles that have a section, by name.
+    pub roles: BTreeMap<String, RoleSettings>,
     /// The same as a list, in the order of the reference.
     pub settings: Vec<Setting>,
 }
@@ -102,6 +107,17 @@ pub struct WorktreeSettings {
     pub before_remove: Vec<Vec<String>>,
     /// How long each of them may run.
     pub hook_timeout: TimeDelta,
+}
+
+/// A role (DESIGN.md 6.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleSettings {
+    /// Program and arguments; empty: whoever starts a ticket works on it. It takes effect only once trusted.
+    pub command: Vec<String>,
+    /// How many tickets may be with it at once; None: unlimited.
+    pub max: Option<usize>,
+    /// How long its program may run.
+    pub timeout: TimeDelta,
 }
 
 /// One setting as `yoi config` lists it.

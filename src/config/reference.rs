@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::keys::{KEYS, LATER_KEYS, LATER_SECTIONS, sections};
+use super::keys::{KEYS, Key, LATER_KEYS, LATER_SECTIONS, ROLE_KEYS, sections};
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -20,19 +20,37 @@ Durations are one whole number and one unit: `500ms`, `30s`, `90m`, `24h`, `7d`.
 What a configuration runs takes effect only once this user trusts it: `yoi trust`. What `yoi init` wrote is trusted.
 ";
 
+const ROLES_PAGE: &str = "
+## `[roles.NAME]`
+
+A section for each role, `[roles.coder]` say, with a name of one word. Any other role may claim tickets too; it has no program
+and no bound.
+
+";
+
+fn entry(key: &Key) -> String {
+    let quote = if key.default.contains('`') { "" } else { "`" };
+    let (path, Key { takes, default, about, .. }) = (key.path(), key);
+    format!("### `{path}`\n\nTakes {takes}. Default: {quote}{default}{quote}.\n\n{about}\n\n")
+}
+
 /// The whole reference.
 pub fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();
     for section in sections() {
         let _ = write!(page, "\n## `[{section}]`\n\n");
         for key in KEYS.iter().filter(|key| key.section == section) {
-            let quote = if key.default.contains('`') { "" } else { "`" };
-            let _ = write!(page, "### `{}`\n\nTakes {}. ", key.path(), key.takes);
-            let _ = write!(page, "Default: {quote}{}{quote}.\n\n{}\n\n", key.default, key.about);
+            page.push_str(&entry(key));
         }
         page.truncate(page.trim_end().len());
         page.push('\n');
     }
+    page.push_str(ROLES_PAGE);
+    for key in ROLE_KEYS {
+        page.push_str(&entry(key));
+    }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
     let keys = LATER_KEYS.iter().map(|(section, name)| format!("`{section}.{name}`"));
     let later: Vec<_> = LATER_SECTIONS.iter().map(|name| format!("`[{name}]`")).chain(keys).collect();
     let _ =

@@ -10,9 +10,10 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
-use super::{Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, contradictions, document};
-use crate::domain::git_name::is_remote_name;
-use crate::domain::policy::{Capacity, ClaimPolicy, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
+use super::{
+    Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, claims, contradictions, document, roles,
+};
+use crate::domain::policy::{Capacity, DirtyGate, KickPolicy, Mode, SessionPolicy, WritePolicy};
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::ticket::{Diagnostic, State};
 use crate::text::duration;
@@ -22,9 +23,6 @@ const TURN_TIMEOUT: TimeDelta = TimeDelta::hours(4);
 /// How long to wait after a rate limit that does not say so itself.
 const RATE_LIMIT_WAIT: TimeDelta = TimeDelta::minutes(15);
 
-/// The shortest and the longest time for which a claim holds.
-const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
-const MOST_TTL: TimeDelta = TimeDelta::days(7);
 /// Where worktrees are made where nothing is written.
 const WORKTREES: &str = ".yoi/worktrees";
 /// How long one of their hooks may run then.
@@ -72,11 +70,13 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: claims(values),
-        claims_remote: claims_remote(values),
+        claims: claims::policy(values),
+        claims_remote: claims::remote(values),
+        roles: roles::read(values),
         settings: Vec::new(),
     };
     config.settings = KEYS.iter().map(|key| setting(&config, &key.path(), values)).collect();
+    config.settings.extend(roles::settings(&config.roles, values));
     config
 }
 
@@ -146,29 +146,6 @@ fn verify_every(values: &mut Values<'_>) -> Option<TimeDelta> {
     written
 }
 
-fn claims(values: &mut Values<'_>) -> ClaimPolicy {
-    let default = ClaimPolicy::default();
-    let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
-    if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
-        let (least, most) = (duration::text(LEAST_TTL), duration::text(MOST_TTL));
-        values.refuse(
-            offset,
-            format!("`claims.ttl` takes from `{least}` to `{most}`: after it a claim is taken for abandoned"),
-        );
-    }
-    let label =
-        values.text("claims.label").map_or(default.label, |(_, label)| Some(label).filter(|label| !label.is_empty()));
-    ClaimPolicy { ttl, label }
-}
-
-fn claims_remote(values: &mut Values<'_>) -> Option<String> {
-    let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
-    if !is_remote_name(&name) {
-        values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
-    }
-    Some(name)
-}
-
 fn worktrees(values: &mut Values<'_>) -> WorktreeSettings {
     let default = PathBuf::from(WORKTREES);
     let root = match values.text("worktrees.root") {
@@ -234,6 +211,7 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "writes.polite_max" => quoted(&duration::text(config.writes.polite_max)),
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
+        "claims.heartbeat" => quoted(&duration::text(config.claims.heartbeat)),
         "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
@@ -255,7 +233,7 @@ fn off_or(length: Option<TimeDelta>) -> String {
     length.map_or_else(|| quoted("off"), |length| quoted(&duration::text(length)))
 }
 
-fn list(words: &[String]) -> String {
+pub(super) fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 

@@ -2,16 +2,19 @@
 
 use super::*;
 
+mod roles;
+
 /// The settings that a text changes, or its problems, one a line.
 fn check(text: &str) -> String {
     match parse_bytes(text.as_bytes()) {
         Ok(config) => {
-            let written = config.settings.iter().zip(Config::default().settings).filter(|(now, was)| *now != was);
+            let defaults = Config::default().settings;
+            let written = config.settings.iter().filter(|now| !defaults.contains(now));
             let row = |setting: &Setting| match setting.source {
                 Source::File { line } => format!("{} = {} (line {line})", setting.key, setting.value),
                 Source::Default => format!("{} = {} (default)", setting.key, setting.value),
             };
-            written.map(|(now, _)| row(now)).collect::<Vec<_>>().join("\n")
+            written.map(row).collect::<Vec<_>>().join("\n")
         }
         Err(problems) => {
             problems.iter().map(|p| format!("{}:{} {}", p.line, p.column, p.message)).collect::<Vec<_>>().join("\n")
@@ -146,8 +149,6 @@ fn what_later_versions_act_on_is_not_taken_silently() {
 mode = "orchestrated"
 [orchestrator]
 command = ["x"]
-[roles.coder]
-command = ["x"]
 [claims]
 ttl = "90m"
 [worktrees]
@@ -158,11 +159,10 @@ ttl = "90m"
 listen = "127.0.0.1:7420"
 "#
     ), @r"
-    5:2 this version of yoi does not act on `[roles]` yet; remove it
-    10:2 this version of yoi does not act on `[orphans]` yet; remove it
-    11:2 this version of yoi does not act on `[agents]` yet; remove it
-    12:2 this version of yoi does not act on `[alerts]` yet; remove it
-    13:2 this version of yoi does not act on `[http]` yet; remove it
+    8:2 this version of yoi does not act on `[orphans]` yet; remove it
+    9:2 this version of yoi does not act on `[agents]` yet; remove it
+    10:2 this version of yoi does not act on `[alerts]` yet; remove it
+    11:2 this version of yoi does not act on `[http]` yet; remove it
     ");
 }
 

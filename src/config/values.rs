@@ -232,9 +232,26 @@ impl<'a> Values<'a> {
         states
     }
 
+    fn roles(&self) -> Option<&'a DeTable<'a>> {
+        match self.table.get(keys::ROLES)?.get_ref() {
+            DeValue::Table(roles) => Some(roles),
+            _ => None,
+        }
+    }
+
+    /// The names of the roles that are sections, in file order.
+    pub(super) fn role_names(&self) -> Vec<String> {
+        let entries = self.roles().map(in_order).unwrap_or_default();
+        let sections = entries.into_iter().filter(|(_, _, value)| value.get_ref().is_table());
+        sections.map(|(name, ..)| name.to_owned()).collect()
+    }
+
     fn entry(&self, path: &str) -> Option<(usize, &'a Spanned<DeValue<'a>>)> {
-        let (section, name) = path.split_once('.')?;
-        let DeValue::Table(section) = self.table.get(section)?.get_ref() else { return None };
+        let (section, name) = match keys::of_role(path) {
+            Some((role, name)) => (self.roles()?.get(role)?, name),
+            None => path.split_once('.').and_then(|(section, name)| Some((self.table.get(section)?, name)))?,
+        };
+        let DeValue::Table(section) = section.get_ref() else { return None };
         section.get_key_value(name).map(|(key, value)| (key.span().start, value))
     }
 

@@ -5,13 +5,16 @@
 mod back;
 mod desk;
 mod fenced;
+mod role;
 mod seeking;
 mod start;
 mod taking;
 mod unheld;
 
-pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release};
+pub use desk::Desk;
+pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
 pub use seeking::{Next, Seeking, next, offer};
+pub(super) use start::give_up;
 pub use start::{Started, mend_starts, start};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;

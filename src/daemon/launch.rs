@@ -9,7 +9,7 @@ use super::{History, Host, Message, Ports};
 use crate::adapters::fault;
 use crate::domain::engine::{EndedTurn, Event, Kick, KickId, Record, RecordKind, RunningTurn, TurnOutcome};
 use crate::domain::worklist;
-use crate::ports::runs::{End, Found, How, OnSign, Order, Sign, Standing};
+use crate::ports::runs::{End, Found, How, OnSign, Order, PodRun, RunId, Sign, Standing, Whose};
 use crate::ports::{Launch, Query};
 
 /// How far back it is looked whether a turn's end was taken in before.
@@ -55,7 +55,7 @@ impl Host {
         let program = command.command.first().cloned().unwrap_or_default();
         self.ports
             .runs
-            .start(&Order { turn, launch }, call)
+            .start(&Order { whose: Whose::Turn(turn), launch }, call)
             .map_err(|error| not_delivered(&format!("`{program}` cannot be started"), &error))
     }
 
@@ -92,13 +92,13 @@ impl Host {
         fault::point("before", "judged");
         self.tell(Event::TurnEnded { kick: kick.clone(), outcome, jitter: jitter() });
         fault::point("before", "forget");
-        self.forget_run(kick);
+        self.forget_run(&kick.into());
     }
 
     /// Last of all: as long as a run is not forgotten, the next daemon takes its end in.
-    pub(super) fn forget_run(&self, kick: &KickId) {
-        if let Err(error) = self.ports.runs.forget(kick) {
-            tracing::warn!(kick = %kick.0, %error, "the files of an ended run could not be removed");
+    pub(super) fn forget_run(&self, run: &RunId) {
+        if let Err(error) = self.ports.runs.forget(run) {
+            tracing::warn!(run = %run.0, %error, "the files of an ended run could not be removed");
         }
     }
 }
@@ -112,20 +112,24 @@ fn not_delivered(what: &str, error: &io::Error) -> TurnOutcome {
     }
 }
 
-/// What former daemons left of their turns.
+/// What former daemons left of their runs.
 #[derive(Default)]
-pub(super) struct FormerTurns {
+pub(super) struct FormerRuns {
     /// The one that goes on.
     pub(super) running: Option<RunningTurn>,
     /// Those that ended, and whose end nobody has taken in.
     pub(super) ended: Vec<EndedTurn>,
     /// Those that are over and done with.
-    pub(super) over: Vec<KickId>,
-    /// Those among them that are another workspace's.
+    pub(super) over: Vec<RunId>,
+    /// Turns among them that are another workspace's.
     pub(super) foreign: Vec<KickId>,
+    /// Pods that go on.
+    pub(super) pods: Vec<PodRun>,
+    /// Those that ended, and whose claims may not have been given back.
+    pub(super) ended_pods: Vec<(PodRun, End)>,
 }
 
-impl FormerTurns {
+impl FormerRuns {
     pub(super) fn find(ports: &Ports, history: &History) -> Self {
         ports.runs.tidy();
         let found = ports.runs.found().unwrap_or_else(|error| {
@@ -133,17 +137,20 @@ impl FormerTurns {
             Vec::new()
         });
         let mut former = Self::default();
-        for Found { turn, standing } in found {
-            match standing {
+        for Found { whose, standing } in found {
+            let id = whose.id();
+            match (whose, standing) {
                 // There is one turn at a time, so there is one at most. Were there two, the newer is the session's.
-                Standing::Running => former.running = Some(turn),
-                Standing::NeverBegan => former.over.push(turn.kick),
-                Standing::Foreign => {
-                    former.over.push(turn.kick.clone());
+                (Whose::Turn(turn), Standing::Running) => former.running = Some(turn),
+                (Whose::Pod(pod), Standing::Running) => former.pods.push(pod),
+                (Whose::Pod(pod), Standing::Ended(end)) => former.ended_pods.push((pod, end)),
+                (_, Standing::NeverBegan) | (Whose::Pod(_), Standing::Foreign) => former.over.push(id),
+                (Whose::Turn(turn), Standing::Foreign) => {
+                    former.over.push(id);
                     former.foreign.push(turn.kick);
                 }
-                Standing::Ended(end) => {
-                    former.over.push(turn.kick.clone());
+                (Whose::Turn(turn), Standing::Ended(end)) => {
+                    former.over.push(id);
                     if !is_recorded(history, &turn.kick) {
                         let outcome = outcome(&end);
                         let RunningTurn { kick, since, .. } = turn;
@@ -184,6 +191,8 @@ fn outcome(end: &End) -> TurnOutcome {
         How::Stalled => TurnOutcome::Failed("wrote nothing for [orchestrator] stall_timeout; ended".into()),
         // Whoever asked for it knows; it says nothing of the Orchestrator.
         How::Asked => TurnOutcome::Unknown,
+        // A turn works under no claim.
+        How::ClaimLost(why) | How::Over(why) => TurnOutcome::Failed(why.clone()),
         How::NotStarted(why) => TurnOutcome::NotDelivered(why.clone()),
         How::SupervisorLost => TurnOutcome::Failed("its supervisor was killed, and it with it".into()),
     }

@@ -13,6 +13,7 @@ mod making;
 mod obstacle;
 mod operation;
 mod perform;
+mod pods;
 mod registers;
 pub mod removing;
 mod run;
@@ -30,13 +31,13 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use claiming::{
-    ClaimRequest, Claimed, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat, mend_starts,
-    next, offer, release, stands, start,
+    ClaimRequest, Claimed, Desk, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat,
+    mend_starts, next, offer, release, renew, stands, start,
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
 pub use lending::{Lending, Visitor};
-pub use operation::{Reread, Settings};
+pub use operation::{Reread, RoleCommand, Settings};
 pub use run::Stop;
 pub use sessions::Line;
 pub use start::{Beginning, Found};
@@ -50,7 +51,7 @@ use crate::domain::obstruction::Obstruction;
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
-use crate::ports::runs::Sign;
+use crate::ports::runs::{PodRun, Sign};
 use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, Starts, StateFolder, Tickets, Waker};
 
 /// What lands in the daemon's inbox.
@@ -67,6 +68,8 @@ pub enum Message {
     PodEnded(PodId),
     /// The turn's supervisor showed something: its process, its end.
     Turn(KickId, Sign),
+    /// The supervisor of a Pod that yoi started showed something.
+    Pod(Box<PodRun>, Sign),
     /// A session's process ended.
     SessionEnded(ProcessIdentity),
     /// The `wake` commands have ended; why they failed, if they did.
@@ -163,6 +166,8 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// By how much the clock was ahead of the time awake when claims were last read.
     claims_offset: Option<chrono::TimeDelta>,
+    /// Pods whose supervisors are watched.
+    watched_pods: BTreeSet<PodId>,
     /// When to look again at what writes displaced.
     review_at: Option<Timestamp>,
     reports: kept::Reports,

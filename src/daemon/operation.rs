@@ -2,6 +2,7 @@
 //!
 //! Must not know: where settings are written, how they are checked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -14,6 +15,15 @@ use crate::domain::policy::Policy;
 use crate::domain::ticket::Digest;
 use crate::ports::{Wake, Worktrees};
 
+/// The program of a role.
+#[derive(Clone, Debug)]
+pub struct RoleCommand {
+    /// How it is run; where is the ticket's to say.
+    pub command: Command,
+    /// Whether the user has agreed to it.
+    pub trusted: bool,
+}
+
 /// The settings as a daemon acts on them.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -23,6 +33,10 @@ pub struct Settings {
     pub reach: Reach,
     /// How it is run.
     pub command: Option<Command>,
+    /// The programs of roles that have one, by the role's name.
+    pub roles: BTreeMap<String, RoleCommand>,
+    /// The git remote that says who has a claim; None: this repository does.
+    pub claims_remote: Option<String>,
     /// What wakes an Orchestrator that registers itself, if anything does.
     pub wake: Option<Wake>,
     /// What is in the way by them: an untrusted command, say.

@@ -77,7 +77,7 @@ impl Host {
             }
             Effect::WatchTurn(kick) => {
                 let call = self.on_sign(&kick);
-                self.ports.runs.watch(&kick, call);
+                self.ports.runs.watch(&(&kick).into(), call);
             }
             Effect::Record(record) => self.append(vec![record]),
             Effect::SaveLedger(ledger) => {

@@ -90,6 +90,7 @@ impl Host {
             Message::Compared(found) => self.tell(Event::Compared(Some(found))),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::Turn(kick, sign) => self.turn_shown(kick, sign),
+            Message::Pod(run, sign) => self.pod_shown(&run, sign),
             Message::SessionEnded(process) => self.tell(Event::SessionProcessEnded(process)),
             Message::WakeEnded(number, failed) => self.tell(Event::WakeEnded { number, failed }),
             Message::Visit(visit) => visit(self),
@@ -131,6 +132,7 @@ impl Host {
         if git {
             // Before git itself is looked at, which takes long after a checkout: it may have ended what files waited for.
             self.resume_put_off();
+            self.find_new_pods();
             self.tell(Event::GitNoticed);
         }
     }

@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::claiming::read_claims;
-use super::launch::FormerTurns;
+use super::launch::FormerRuns;
+use super::pods;
 use super::registers::Registers;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
 use crate::domain::ticket::State;
+use crate::ports::runs::PodRun;
 use crate::ports::{Entry, Reviewing};
 
 /// What a host is begun with.
@@ -48,8 +50,8 @@ impl Host {
         let files = scanned(&ports, true)?;
         let (recorded, ledger) = history.left();
         let now = (ports.clock)();
-        let (pods, ended_pods) = registered_pods(&ports);
-        let former = FormerTurns::find(&ports, &history);
+        let former = FormerRuns::find(&ports, &history);
+        let (pods, ended_pods) = registered_pods(&ports, &former.pods);
         if let Err(error) = ports.state.forget_kicks(former.running.as_ref().map(|turn| &turn.kick)) {
             tracing::warn!(%error, "kick files of a former daemon could not be removed");
         }
@@ -85,6 +87,7 @@ impl Host {
             host.forget_run(kick);
         }
         host.find_session();
+        host.find_pods(former.pods, former.ended_pods);
         host.tell_review(Reviewing::Everything);
         Ok(host)
     }
@@ -99,7 +102,7 @@ impl Host {
             Found::Only(files) => (files, Dirty::NotProbed, name()),
             Found::Shown(files) => (files, Dirty::NotProbed, None),
         };
-        let (pods, ended_pods) = registered_pods(&ports);
+        let (pods, ended_pods) = registered_pods(&ports, &pods::running(&ports));
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
         let start = Start {
             dirty,
@@ -154,6 +157,7 @@ impl Host {
             unprinted: None,
             stream: None,
             claims_offset: None,
+            watched_pods: BTreeSet::new(),
             review_at: None,
             reports: super::kept::Reports::default(),
             registers: Registers::default(),
@@ -193,13 +197,11 @@ fn probe(ports: &Ports, policy: &Policy) -> Dirty {
     if policy.dirty_workspace == DirtyGate::Off { Dirty::NotProbed } else { ports.worktree.dirty() }
 }
 
-/// The registered Pods: those whose processes are still alive, and the others.
-fn registered_pods(ports: &Ports) -> (Vec<Pod>, Vec<Pod>) {
-    match ports.state.pods() {
-        Ok(pods) => pods.into_iter().partition(|pod| ports.processes.is_alive(&pod.process)),
-        Err(error) => {
-            tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
-            (Vec::new(), Vec::new())
-        }
-    }
+/// The Pods, registered or found at work by their runs: those whose processes are still alive, and the others.
+fn registered_pods(ports: &Ports, running: &[PodRun]) -> (Vec<Pod>, Vec<Pod>) {
+    let registered = ports.state.pods().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the register of Pods cannot be read; it starts empty");
+        Vec::new()
+    });
+    pods::live(registered, running).into_iter().partition(|pod| ports.processes.is_alive(&pod.process))
 }

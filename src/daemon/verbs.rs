@@ -138,6 +138,7 @@ impl Host {
         let note = format!("{} STATE {from} -> {} by {}{forced}{reason}", clock(now), request.to, request.by);
         let remarks = self.noted(&path, &note);
         self.written(after.clone(), request.actor.clone());
+        self.call_off(&before, &after, &request.by);
         Ok(Moved { before, after, remarks })
     }
 

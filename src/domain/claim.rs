@@ -12,6 +12,7 @@ mod rules;
 mod step;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 pub use ends::{Ending, back, claimable, label_off, label_on, web_address};
 pub use news::{ClaimNews, End, EndedClaim};
@@ -19,3 +20,4 @@ pub use offer::{HeldBack, Hindrance, Market, Offers, Seeker, held_words, offerab
 pub use reverted::{reverted, reverted_hint, reverted_words};
 pub use rules::{Challenge, Refused, Standing, Stands, fence, may_claim};
 pub use step::{Outcome, Revision, Step, StepKind, Tip};
+pub use upkeep::{CALLED_OFF, Duty, Hold, Life, Upkeep, WINDING_UP};

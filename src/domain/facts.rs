@@ -62,6 +62,9 @@ pub struct Pod {
     pub state: PodState,
     /// When it registered.
     pub since: Timestamp,
+    /// yoi started it, and its supervisor says when it is over: not its process alone, nor its own words.
+    #[serde(default)]
+    pub supervised: bool,
 }
 
 /// A worker's lease on a ticket, as far as decisions need it.

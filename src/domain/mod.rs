@@ -5,6 +5,7 @@
 pub mod accept;
 pub mod attention;
 pub mod backlog;
+pub mod brief;
 pub mod claim;
 pub mod classify;
 pub mod concern;
@@ -31,6 +32,7 @@ pub mod policy;
 pub mod rate_limit;
 pub mod refusal;
 pub mod remarks;
+pub mod roles;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod seldom;

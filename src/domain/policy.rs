@@ -2,6 +2,8 @@
 //!
 //! Must not know: the configuration file, how a value is written there, where it came from. DESIGN.md sections 5, 6.1, 9.
 
+use std::collections::BTreeMap;
+
 use chrono::TimeDelta;
 
 /// Who starts work (DESIGN.md 5.2).
@@ -134,12 +136,21 @@ pub struct ClaimPolicy {
     pub ttl: TimeDelta,
     /// The label that shows a claim; None: none does.
     pub label: Option<String>,
+    /// How often the claim of a supervised program is renewed while that shows life.
+    pub heartbeat: TimeDelta,
 }
 
 impl Default for ClaimPolicy {
     fn default() -> Self {
-        Self { ttl: TimeDelta::minutes(90), label: Some("claimed".into()) }
+        Self { ttl: TimeDelta::minutes(90), label: Some("claimed".into()), heartbeat: TimeDelta::minutes(15) }
     }
+}
+
+/// What a role may do (`[roles.NAME]`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RolePolicy {
+    /// How many tickets may be with it at once, at least 1; None: unlimited.
+    pub max: Option<usize>,
 }
 
 /// All settings the core needs.
@@ -161,4 +172,6 @@ pub struct Policy {
     pub session: SessionPolicy,
     /// Claims.
     pub claims: ClaimPolicy,
+    /// Roles that are configured, by name.
+    pub roles: BTreeMap<String, RolePolicy>,
 }

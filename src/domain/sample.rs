@@ -89,7 +89,16 @@ pub fn backlog(tickets: impl IntoIterator<Item = Ticket>) -> Backlog {
 pub fn pod(name: &str, role: &str, ticket: &str) -> Pod {
     let process = ProcessIdentity { host: "here".into(), boot_id: "boot".into(), pid: 4711, started: 17 };
     let ticket = Some(TicketId::from(ticket));
-    Pod { id: PodId(name.into()), role: role.into(), ticket, agent: None, process, state: PodState::Busy, since: at(0) }
+    Pod {
+        id: PodId(name.into()),
+        role: role.into(),
+        ticket,
+        agent: None,
+        process,
+        state: PodState::Busy,
+        since: at(0),
+        supervised: false,
+    }
 }
 
 /// A claim of a worker whose last beat was so many seconds after the beginning, with a TTL of 90 minutes.

@@ -5,6 +5,7 @@
 pub mod acceptance;
 pub mod claims;
 pub mod door;
+pub mod keeper;
 pub mod notices;
 pub mod processes;
 pub mod runs;
@@ -19,6 +20,7 @@ pub mod worktrees;
 pub use acceptance::Acceptance;
 pub use claims::{AllClaims, Claims, ClaimsError, Swapped, Unreadable};
 pub use door::{Door, Traffic};
+pub use keeper::Keeper;
 pub use notices::{Lag, Notices, Noticing};
 pub use processes::Processes;
 pub use runs::{Launch, Runs};

@@ -9,10 +9,99 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::claim::Upkeep;
 use crate::domain::engine::{KickId, RunningTurn};
-use crate::domain::facts::ProcessIdentity;
+use crate::domain::facts::{PodId, ProcessIdentity};
 use crate::domain::rate_limit::{RateLimit, RateLimitSigns};
-use crate::domain::ticket::Timestamp;
+use crate::domain::ticket::{TicketId, Timestamp};
+
+/// The name of a run: of its kick, or of its Pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub String);
+
+impl From<&KickId> for RunId {
+    fn from(kick: &KickId) -> Self {
+        Self(kick.0.clone())
+    }
+}
+
+impl From<&PodId> for RunId {
+    fn from(pod: &PodId) -> Self {
+        Self(pod.0.clone())
+    }
+}
+
+/// Whom a run is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// The Orchestrator's turn.
+    Turn(RunningTurn),
+    /// A role's, on a ticket.
+    Pod(PodRun),
+}
+
+impl Whose {
+    /// The run's name.
+    pub fn id(&self) -> RunId {
+        match self {
+            Whose::Turn(turn) => RunId::from(&turn.kick),
+            Whose::Pod(pod) => RunId::from(&pod.id),
+        }
+    }
+
+    /// Since when.
+    pub fn since(&self) -> Timestamp {
+        match self {
+            Whose::Turn(turn) => turn.since,
+            Whose::Pod(pod) => pod.since,
+        }
+    }
+
+    /// The same with its process.
+    #[must_use]
+    pub fn with_process(mut self, process: Option<ProcessIdentity>) -> Self {
+        match &mut self {
+            Whose::Turn(turn) => turn.process = process,
+            Whose::Pod(pod) => pod.process = process,
+        }
+        self
+    }
+}
+
+/// A role's program at work on a ticket, under a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PodRun {
+    /// The Pod's name, beginning with [`PodRun::PREFIX`].
+    pub id: PodId,
+    /// `coder`, `reviewer`, ...
+    pub role: String,
+    /// What it works on.
+    pub ticket: TicketId,
+    /// Who holds the claim.
+    pub worker: String,
+    /// Which of the ticket's claims that is.
+    pub generation: u64,
+    /// How the claim is kept.
+    pub upkeep: Upkeep,
+    /// The git remote that says who has a claim; None: the workspace's repository does.
+    pub remote: Option<String>,
+    /// The workspace whose claim it is.
+    #[serde(with = "any_path")]
+    pub workspace: PathBuf,
+    /// Its program, also the leader of its process group; None as long as that is not known.
+    pub process: Option<ProcessIdentity>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl PodRun {
+    /// How the name of every Pod begins that yoi starts; no kick's does.
+    pub const PREFIX: &str = "pod-";
+
+    /// The variable that says to a program, and to whatever it starts, which Pod it is.
+    pub const VARIABLE: &str = "YOI_POD";
+}
 
 /// What to start, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,11 +129,12 @@ pub struct Launch {
     pub rate_limit: RateLimitSigns,
 }
 
-/// A turn that is to run: all that its supervisor, and a later daemon, needs to know of it.
+/// What is to run: all that its supervisor, and a later daemon, needs to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// Whose turn it is. Its process is not known yet.
-    pub turn: RunningTurn,
+    /// Whom it is for. Its process is not known yet.
+    #[serde(flatten)]
+    pub whose: Whose,
     /// What is run.
     pub launch: Launch,
 }
@@ -62,10 +152,31 @@ pub enum How {
     Stalled,
     /// Somebody asked for its end (`yoi down --pods`, a machine that shuts down); its group was ended.
     Asked,
+    /// Its claim was not its own any more; in words. Its group was ended.
+    ClaimLost(String),
+    /// Its work was over, since it had ended its claim, or the ticket was taken from it; in words. It went on, and its group was
+    /// ended.
+    Over(String),
     /// It could not be started; in words.
     NotStarted(String),
     /// Its supervisor ended without a record of the end; it is gone too.
     SupervisorLost,
+}
+
+impl How {
+    /// For people.
+    pub fn words(&self) -> String {
+        match self {
+            How::Exited(code) => format!("its program ended with exit code {code}"),
+            How::Signalled(signal) => format!("its program was ended by signal {signal}"),
+            How::TimedOut => "it ran longer than it may; ended".into(),
+            How::Stalled => "it printed nothing for too long; ended".into(),
+            How::Asked => "it was asked to end".into(),
+            How::ClaimLost(why) | How::Over(why) => format!("{why}; ended"),
+            How::NotStarted(why) => format!("it did not start: {why}"),
+            How::SupervisorLost => "its supervisor was killed, and it with it".into(),
+        }
+    }
 }
 
 /// The end of a run.
@@ -106,8 +217,8 @@ pub enum Standing {
 /// A run that an earlier daemon began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Whose turn it is.
-    pub turn: RunningTurn,
+    /// Whom it is for.
+    pub whose: Whose,
     /// Where it stands.
     pub standing: Standing,
 }
@@ -122,20 +233,23 @@ pub trait Runs: Send + Sync {
     fn start(&self, order: &Order, call: OnSign) -> io::Result<()>;
 
     /// Watches a run that an earlier daemon began.
-    fn watch(&self, kick: &KickId, call: OnSign);
+    fn watch(&self, run: &RunId, call: OnSign);
 
     /// All runs that have not been forgotten, and what is left of others, the oldest first. Changes nothing.
     fn found(&self) -> io::Result<Vec<Found>>;
 
     /// Forgets a run whose end was taken note of.
-    fn forget(&self, kick: &KickId) -> io::Result<()>;
+    fn forget(&self, run: &RunId) -> io::Result<()>;
 
     /// Sees to it that programs whose supervisors were killed are gone, and removes texts that never became whole. Only
     /// while nobody else starts runs.
     fn tidy(&self);
 
     /// Ends a run, with its group; returns when it has ended.
-    fn end(&self, kick: &KickId) -> io::Result<()>;
+    fn end(&self, run: &RunId) -> io::Result<()>;
+
+    /// Has a run ended soon that has no more to do, and does not wait for that. `why` is for people.
+    fn call_off(&self, run: &RunId, why: &str) -> io::Result<()>;
 }
 
 /// Paths as the system has them: they need not be UTF-8.

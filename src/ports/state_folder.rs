@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::domain::engine::{KickId, SavedSession};
-use crate::domain::facts::Pod;
+use crate::domain::facts::{Pod, PodId};
 
 /// A held kernel lock; let go when dropped.
 pub trait Held: Send {}
@@ -36,6 +36,12 @@ pub trait StateFolder: Send + Sync {
 
     /// Where the turn's output goes.
     fn kick_log(&self, kick: &KickId) -> PathBuf;
+
+    /// Where the output of a Pod that yoi starts goes.
+    fn pod_log(&self, pod: &PodId) -> PathBuf;
+
+    /// The lock under which it is judged whether a role has room for one more ticket, and that one claimed.
+    fn role_lock(&self) -> io::Result<Box<dyn Held>>;
 
     /// The workspace's accept lock, waited for, but not without end: held from the first gate to the record (DESIGN.md 6.1).
     fn accept_lock(&self) -> io::Result<Box<dyn Held>>;

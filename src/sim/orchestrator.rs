@@ -186,6 +186,7 @@ impl World {
             process,
             state: PodState::Busy,
             since,
+            supervised: false,
         };
         self.say(|| format!("{} works on {id}", pod_id.0));
         self.pods.insert(pod_id.clone(), Worker { ticket: id.clone() });

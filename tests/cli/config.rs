@@ -28,6 +28,7 @@ fn every_value_says_where_it_came_from() {
     capacity.max_inprogress          1                 default
     gates.dirty_workspace            "block"           default
     claims.ttl                       "90m"             default
+    claims.heartbeat                 "15m"             default
     claims.remote                    ""                default
     claims.label                     "claimed"         default
     worktrees.root                   ".yoi/worktrees"  default

@@ -86,7 +86,7 @@ fn of_32_claimers_one_wins_and_the_others_are_told_who() {
 }
 
 /// The newest step of a ticket's claim, made a day older and on another machine.
-fn age(stage: &Stage, ticket: &str) {
+pub(super) fn age(stage: &Stage, ticket: &str) {
     let name = format!("refs/yoi/claims/{ticket}");
     let text = stage.bench.git("work", &["cat-file", "commit", &name]);
     let aged = |line: &str| match line.split_once(": ") {

@@ -22,6 +22,7 @@ mod mounts;
 mod offered_again;
 mod operation;
 mod restart;
+mod roles;
 mod runs;
 mod schema;
 mod starts;

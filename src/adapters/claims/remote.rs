@@ -13,6 +13,7 @@ use ulid::Ulid;
 
 use super::push::{self, Push, words};
 use super::refs::{self, CLAIMS, Refs, Target};
+use super::trace::Trace;
 use super::{GitClaims, check_wish};
 use crate::adapters::git_program::{self, GitError, Said};
 use crate::domain::claim::{Revision, Step, Tip};
@@ -92,6 +93,11 @@ impl RemoteClaims {
     }
 
     /// Where the chains lie here, as they were last seen.
+    /// What the ref looks like from outside by which the ticket's claim was last seen here.
+    pub fn trace(&self, id: &TicketId) -> Trace {
+        self.here.trace_below(&self.seen(), id)
+    }
+
     fn seen(&self) -> String {
         format!("refs/yoi/remotes/{}/claims/", self.remote)
     }

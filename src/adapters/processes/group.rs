@@ -36,7 +36,66 @@ pub(in crate::adapters) fn end(leader: u32, started: u64, grace: Duration) {
     }
 }
 
+/// Ends what is left of the group of a leader that has ended, and that nobody but this process could reap, and has not yet.
+/// Returns when the group is gone.
+pub(in crate::adapters) fn end_left(leader: u32, started: u64, grace: Duration) {
+    let mut ending = Ending { leader, started, seen: BTreeSet::new() };
+    ending.seen.insert((leader, started));
+    if ending.look().is_empty() {
+        return;
+    }
+    if ending.signal_kept_group(Signal::TERM) && !ending.gone_within(grace) {
+        ending.signal_kept_group(Signal::KILL);
+        ending.kill_each();
+    }
+}
+
+/// Ends those processes of a group that have this variable in the environment they began with, one by one: its leader is gone,
+/// and its number may be another group's by now. Returns when they are gone.
+pub(in crate::adapters) fn end_marked(group: u32, mark: &str, grace: Duration) {
+    let marked = || {
+        let members = members(group).into_iter().filter(|(_, stat)| !stat.ended);
+        members.filter(|(pid, _)| has_variable(*pid, mark)).collect::<Vec<_>>()
+    };
+    let signal = |signal| {
+        for (pid, stat) in marked() {
+            if let Some(handle) = Handle::open(pid, stat.started).filter(|_| has_variable(pid, mark)) {
+                handle.signal(signal);
+            }
+        }
+    };
+    let gone_within = |limit: Duration| {
+        let began = Instant::now();
+        while !marked().is_empty() && began.elapsed() < limit {
+            thread::sleep(LOOK_EVERY);
+        }
+        marked().is_empty()
+    };
+    if !gone_within(Duration::ZERO) {
+        signal(Signal::TERM);
+        let began = Instant::now();
+        while !gone_within(grace.saturating_sub(began.elapsed())) && began.elapsed() < grace + KILL_TAKES {
+            signal(Signal::KILL);
+        }
+    }
+}
+
+/// Whether a process began with this line in its environment. Another user's says nothing.
+fn has_variable(pid: u32, line: &str) -> bool {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == line.as_bytes())
+}
+
 impl Ending {
+    /// As long as the leader is not reaped its number is nobody else's, ended or not; for whoever alone can reap it.
+    fn signal_kept_group(&mut self, signal: Signal) -> bool {
+        let kept = Stat::of(self.leader).is_ok_and(|stat| stat.started == self.started && stat.group == self.leader);
+        if kept && let Some(pid) = rustix_pid(self.leader) {
+            let _ = kill_process_group(pid, signal);
+        }
+        kept
+    }
+
     /// Returns whether the leader was alive, and its group therefore signalled.
     fn signal_group(&mut self, signal: Signal) -> bool {
         let leads = Stat::of(self.leader)

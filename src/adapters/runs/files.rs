@@ -80,6 +80,11 @@ impl RunFiles {
         self.path("failed")
     }
 
+    /// Where it is said that the run has no more to do, and why.
+    pub(in crate::adapters) fn off_path(&self) -> PathBuf {
+        self.path("off")
+    }
+
     pub(in crate::adapters) fn order(&self) -> io::Result<Option<Order>> {
         state_files::read_json(&self.order_path())
     }
@@ -156,7 +161,7 @@ impl RunFiles {
 
     /// Removes them all, the order first: what is left without it is nobody's run.
     pub(super) fn remove(&self) -> io::Result<()> {
-        for ending in ["json", "started", "exit", "failed", "lock"] {
+        for ending in ["json", "started", "exit", "failed", "off", "lock"] {
             state_files::remove(&self.path(ending))?;
         }
         Ok(())
@@ -210,7 +215,7 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = names
         .filter_map(|name| {
             let (name, ending) = name.to_str()?.rsplit_once('.')?;
-            (!name.is_empty() && matches!(ending, "json" | "lock" | "started" | "exit" | "failed"))
+            (!name.is_empty() && matches!(ending, "json" | "lock" | "started" | "exit" | "failed" | "off"))
                 .then(|| name.to_owned())
         })
         .collect();

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     fn files(&self, name: &str) -> RunFiles {
-        self.runs.files(&KickId(name.into()))
+        self.runs.files(&RunId(name.into()))
     }
 
     /// An order as the daemon writes it.
@@ -64,6 +64,13 @@ impl Bench {
     }
 }
 
+fn turn(found: &Found) -> &RunningTurn {
+    match &found.whose {
+        Whose::Turn(turn) => turn,
+        Whose::Pod(pod) => panic!("{pod:?} is no turn"),
+    }
+}
+
 /// With paths that are not UTF-8.
 fn order(name: &str, minute: i64) -> Order {
     use std::os::unix::ffi::OsStringExt;
@@ -81,7 +88,7 @@ fn order(name: &str, minute: i64) -> Order {
         stall: None,
         rate_limit: RateLimitSigns { exit_codes: vec![75], patterns: vec!["x".into()], wait: Duration::from_secs(9) },
     };
-    Order { turn, launch }
+    Order { whose: Whose::Turn(turn), launch }
 }
 
 #[test]
@@ -99,12 +106,12 @@ fn a_held_lock_is_a_run_whatever_became_of_its_files() {
     let started = bench.started(&files, Some(std::process::id()));
     fs::write(bench.files("s-1").order_path(), "{\"half").unwrap();
     let found = bench.runs.found().unwrap();
-    let mut shown: Vec<_> = found.iter().map(|f| (f.turn.kick.0.as_str(), f.turn.session.as_str())).collect();
+    let mut shown: Vec<_> = found.iter().map(|f| (turn(f).kick.0.as_str(), turn(f).session.as_str())).collect();
     shown.sort_unstable();
     assert_eq!(shown, [("s-1", "s"), ("s-2", "s"), ("t-x-7", "t-x")]);
     assert!(found.iter().all(|f| f.standing == Standing::Running));
-    let second = found.iter().find(|f| f.turn.kick.0 == "s-2").unwrap();
-    assert_eq!((second.turn.since, second.turn.process.as_ref()), (at(5), Some(&started.program)));
+    let second = found.iter().find(|f| turn(f).kick.0 == "s-2").unwrap();
+    assert_eq!((turn(second).since, turn(second).process.as_ref()), (at(5), Some(&started.program)));
 }
 
 #[test]
@@ -131,7 +138,7 @@ fn what_is_held_by_nobody_has_ended_never_began_or_is_nothing() {
     fs::write(bench.folder.path().join("runs/.new-x"), "").unwrap();
     bench.runs.tidy();
     for run in found {
-        bench.runs.forget(&run.turn.kick).unwrap();
+        bench.runs.forget(&run.whose.id()).unwrap();
     }
     assert_eq!(bench.left(), 0);
 }
@@ -142,7 +149,7 @@ fn the_signs_come_in_order_and_the_last_with_the_lock() {
     let files = bench.ordered("s-1", 1);
     let lock = bench.held("s-1");
     let (send, signs) = channel();
-    bench.runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    bench.runs.watch(&RunId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
     let started = bench.started(&files, Some(std::process::id()));
     assert_eq!(signs.recv_timeout(BOUND).unwrap(), Sign::Started(started.program));
     let end = End { how: How::Exited(0), at: at(7), rate_limited: None };
@@ -178,12 +185,12 @@ fn check_program(what: &str, rearrange: impl FnOnce(&Bench, &RunFiles) -> RunFol
     let runs = rearrange(&bench, &files);
     runs.tidy();
     let found = runs.found().unwrap();
-    runs.end(&KickId("s-1".into())).unwrap();
+    runs.end(&RunId("s-1".into())).unwrap();
     // A group that is told to end is waited for; one that is let be is alive.
     assert_eq!(bench.processes.is_alive(&started.program), !ended, "{what}: {found:?}");
     assert_eq!(found[0].standing == Standing::Foreign, foreign, "{what}: {found:?}");
-    assert!(found[0].turn.process.is_none(), "{what}: {found:?}");
-    runs.forget(&KickId("s-1".into())).unwrap();
+    assert!(turn(&found[0]).process.is_none(), "{what}: {found:?}");
+    runs.forget(&RunId("s-1".into())).unwrap();
     let _ = child.kill();
     child.wait().unwrap();
 }
@@ -252,7 +259,7 @@ fn a_held_lock_is_adopted_after_a_move_and_not_by_a_further_name() {
     let copy = copied(&bench, |from, to| fs::hard_link(from, to));
     let standing = |runs: &RunFolder| runs.found().unwrap().swap_remove(0).standing;
     assert_eq!((standing(&copy), standing(&bench.runs)), (Standing::Foreign, Standing::Running));
-    let refused = copy.end(&KickId("s-1".into())).unwrap_err().to_string();
+    let refused = copy.end(&RunId("s-1".into())).unwrap_err().to_string();
     assert_eq!(refused, "it belongs to the workspace that this one was copied from");
     assert!(bench.processes.is_alive(&own), "whoever holds it was not signalled");
     let moved = RunFolder { folder: bench.folder.path().join("moved"), ..bench.runs.clone() };
@@ -305,7 +312,7 @@ fn stopped_supervisor(script: &str) -> (Vec<Sign>, std::process::ExitStatus) {
     files.write_started(&started).unwrap();
     let (send, signs) = channel();
     let runs = RunFolder { settling: Duration::from_millis(300), ..bench.runs.clone() };
-    runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    runs.watch(&RunId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
     let status = supervisor.wait().unwrap();
     let mut told = Vec::new();
     while let Ok(sign) = signs.recv_timeout(BOUND) {
@@ -339,7 +346,7 @@ fn whoever_has_a_supervisors_number_by_now_is_let_be() {
     files.write_started(&Started { supervisor: former.clone(), program: former, place: None }).unwrap();
     let (send, signs) = channel();
     let runs = RunFolder { settling: Duration::from_millis(50), ..bench.runs.clone() };
-    runs.watch(&KickId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
+    runs.watch(&RunId("s-1".into()), Box::new(move |sign| drop(send.send(sign))));
     assert!(matches!(signs.recv_timeout(BOUND), Ok(Sign::Started(_))));
     // Longer than both waits.
     assert_eq!(signs.recv_timeout(Duration::from_millis(400)), Err(RecvTimeoutError::Timeout));

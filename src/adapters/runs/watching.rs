@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use super::files::{RunFiles, WatchedLock};
 use super::whose;
 use crate::adapters::processes::SystemProcesses;
-use crate::ports::runs::{End, How, OnSign, Sign};
+use crate::ports::runs::{End, How, OnSign, PodRun, Sign, Whose};
 
 /// How often the record of the start is looked for, at first and at last, and for how long.
 const SOONEST: Duration = Duration::from_millis(2);
@@ -127,5 +127,9 @@ pub(super) fn see_gone(files: &RunFiles, processes: &SystemProcesses) {
     let gone = processes.hold(&started.program).is_none_or(|handle| handle.wait(Some(ENDING)));
     if !gone {
         processes.end_group(&started.program, GRACE);
+    }
+    // What a Pod's program had started works on a ticket that is nobody's now.
+    if let Some(Whose::Pod(pod)) = files.order().ok().flatten().map(|order| order.whose) {
+        processes.end_marked(&started.program, &format!("{}={}", PodRun::VARIABLE, pod.id), GRACE);
     }
 }

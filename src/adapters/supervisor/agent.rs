@@ -11,6 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::guard::Guard;
 use super::output::Output;
 use crate::adapters::files::{self, Text};
 use crate::adapters::processes::group;
@@ -55,12 +56,21 @@ impl Agent {
         self.stat
     }
 
-    /// Waits for the end, or for a limit or a wish and then ends the group. What outlives the leader after an exit of
-    /// its own is left alone.
-    pub(super) fn see_through(mut self, launch: &Launch, asked: BorrowedFd<'_>) -> (How, Output) {
-        let broken = self.wait_within_limits(launch, asked);
+    /// Waits for the end, or for a limit, a wish or a lost claim, and then ends the group. What outlives the leader of a turn
+    /// after an exit of its own is left alone: it may be a worker. Of what works under a claim nothing goes on without it.
+    pub(super) fn see_through(
+        mut self,
+        launch: &Launch,
+        asked: BorrowedFd<'_>,
+        guard: Option<&mut Guard>,
+    ) -> (How, Output) {
+        let under_claim = guard.is_some();
+        let broken = self.wait_within_limits(launch, asked, guard);
         if broken.is_some() {
             group::end(self.child.id(), self.stat.started, GRACE);
+        }
+        if under_claim {
+            group::end_left(self.child.id(), self.stat.started, GRACE);
         }
         let status = self.child.wait();
         self.log.bound();
@@ -68,13 +78,24 @@ impl Agent {
     }
 
     /// None where it ended by itself.
-    fn wait_within_limits(&mut self, launch: &Launch, asked: BorrowedFd<'_>) -> Option<How> {
+    fn wait_within_limits(
+        &mut self,
+        launch: &Launch,
+        asked: BorrowedFd<'_>,
+        mut guard: Option<&mut Guard>,
+    ) -> Option<How> {
         let handle = Handle::open(self.child.id(), self.stat.started)?;
         let began = Instant::now();
         loop {
-            let left = launch.timeout.saturating_sub(began.elapsed());
+            let mut look = launch.timeout.saturating_sub(began.elapsed()).min(self.log.look_again());
+            if let Some(guard) = &mut guard {
+                match guard.look(self.log.quiet_for(), Instant::now()) {
+                    Ok(soon) => look = look.min(soon),
+                    Err(how) => return Some(how),
+                }
+            }
             // A quarter: so a stall is seen at most a quarter late, and a log that grows costs four looks a stall.
-            let look = launch.stall.map_or(left, |stall| left.min(stall / 4)).min(self.log.look_again());
+            let look = launch.stall.map_or(look, |stall| look.min(stall / 4));
             match handle.wait_or(asked, look) {
                 Woken::Ended => return None,
                 Woken::Told => return Some(How::Asked),

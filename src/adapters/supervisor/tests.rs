@@ -51,10 +51,18 @@ impl Ran {
         let files = RunFiles::of(&folder.path().join("s-1.json")).unwrap();
         let turn = RunningTurn { kick: KickId("s-1".into()), session: "s".into(), process: None, since: at(0) };
         thread::spawn(move || {
-            let order = Order { turn, launch };
+            let order = Order { whose: crate::ports::runs::Whose::Turn(turn), launch };
             let (records, asked) = (files.clone(), asked.as_fd());
-            let supervisor =
-                Supervisor { files, records, holding: None, order, processes: processes(), shim: None, asked };
+            let supervisor = Supervisor {
+                files,
+                records,
+                holding: None,
+                order,
+                processes: processes(),
+                shim: None,
+                asked,
+                keeping: &|_| Err("a turn has no claim".into()),
+            };
             supervisor.supervise();
             let text = fs::read(supervisor.files.order_path().with_extension("exit")).unwrap();
             drop(send.send(serde_json::from_slice(&text).unwrap()));

@@ -44,6 +44,20 @@ pub struct StartView {
     pub made: bool,
     /// The branch it is on; null where it is on none.
     pub on_branch: Option<String>,
+    /// The role's program that works on it now; null where the role has none, and whoever started it does.
+    #[serde(default)]
+    pub pod: Option<StartedPod>,
+}
+
+/// A program that a start has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StartedPod {
+    /// Its name.
+    pub id: String,
+    /// Its process; null where that has not been seen yet.
+    pub pid: Option<u32>,
+    /// Where its output goes.
+    pub log: String,
 }
 
 /// `yoi heartbeat`.

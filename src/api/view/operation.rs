@@ -176,6 +176,9 @@ pub struct DownView {
     pub turns: Vec<String>,
     /// Kicks whose turns were ended (`--pods`).
     pub ended_turns: Vec<String>,
+    /// Pods that yoi had started and has ended (`--pods`).
+    #[serde(default)]
+    pub ended_pods: Vec<String>,
     /// What the daemon could not keep, and the next one does not find; why.
     #[serde(default)]
     pub unkept: Vec<String>,

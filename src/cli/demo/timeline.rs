@@ -112,7 +112,7 @@ fn sentences(event: &EventView, app: &App) -> Vec<(String, String)> {
 
 /// What the Orchestrator said in its turn, then that the turn is over.
 fn turn(data: &Value, app: &App) -> Vec<(String, String)> {
-    let log = app.log(Some(text(data, "kick"))).ok().and_then(|path| std::fs::read_to_string(path).ok());
+    let log = app.log(Some(text(data, "kick")), None).ok().and_then(|path| std::fs::read_to_string(path).ok());
     let said = log.unwrap_or_default();
     let mut lines: Vec<_> = said.lines().map(|line| ("orchestrator".to_owned(), line.to_owned())).collect();
     let ran = data.get("ran_ms").and_then(Value::as_f64).unwrap_or_default() / 1000.0;

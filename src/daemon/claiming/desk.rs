@@ -14,11 +14,23 @@ use crate::ports::{Claims, Processes};
 
 /// The outside, as far as claims need it.
 #[derive(Clone)]
-pub(super) struct Desk {
+pub struct Desk {
     pub(super) claims: Arc<dyn Claims>,
     processes: Arc<dyn Processes>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     nonce: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Desk {
+    /// For whoever has no host.
+    pub fn new(
+        claims: Arc<dyn Claims>,
+        processes: Arc<dyn Processes>,
+        clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+        nonce: Arc<dyn Fn() -> String + Send + Sync>,
+    ) -> Self {
+        Self { claims, processes, clock, nonce }
+    }
 }
 
 impl Host {

@@ -9,6 +9,7 @@ use crate::daemon::{Host, Lending, VerbError};
 use crate::domain::claim::{Ending, Outcome, StepKind, Tip, fence, label_off};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, ClaimNews, Event};
+use crate::domain::facts::ProcessIdentity;
 use crate::domain::ticket::{Ticket, TicketId, Timestamp};
 use crate::ports::Swapped;
 
@@ -68,7 +69,7 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
     write: impl FnOnce(&mut Host, &Fence, P) -> Result<T, VerbError> + Send + 'static,
 ) -> Result<(T, Vec<String>), VerbError> {
     let desk = lending.lend(|host| host.desk())?;
-    let fence = stand(&desk, holder)?;
+    let fence = stand(&desk, holder, None)?;
     let standing = fence.clone();
     let written = match prepare(lending) {
         Ok(prepared) => lending.lend(move |host| write(host, &standing, prepared))?,
@@ -87,13 +88,22 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
     result.map(|value| (value, remarks))
 }
 
+/// Renews a claim for whoever has no host: as held by this process from now on. Nobody is told of it; a daemon sees the ref move.
+pub fn renew(desk: &Desk, holder: &Holder, process: &ProcessIdentity) -> Result<Tip, VerbError> {
+    stand(desk, holder, Some(process)).map(|fence| fence.tip)
+}
+
 /// Moves the ref by a HEARTBEAT, if the claim is the holder's still.
-fn stand(desk: &Desk, holder: &Holder) -> Result<Fence, VerbError> {
+fn stand(desk: &Desk, holder: &Holder, process: Option<&ProcessIdentity>) -> Result<Fence, VerbError> {
     let Holder { id, worker, generation } = holder;
     let mut tip = desk.claims.read(id)?;
     for _ in 0..TRIES {
         let mine = fence(id, tip.as_ref(), worker, *generation, (&desk.machine(), desk.now()))?;
-        let beat = desk.next_step(mine, StepKind::Heartbeat);
+        let mut held = mine.clone();
+        if let Some(process) = process {
+            held.step.process = process.clone();
+        }
+        let beat = desk.next_step(&held, StepKind::Heartbeat);
         match desk.claims.swap(id, Some(&mine.revision), Some(mine.base()), &[beat])? {
             Swapped::Moved(tip) => return Ok(Fence { tip }),
             Swapped::Lost(now) => tip = now,

@@ -5,32 +5,37 @@
 //!
 //! Must not know: git, files.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{ClaimRequest, Claimed, Holder, claim, release};
+use super::role::{claim_with_room, forget_ended, is_at_work, launch};
+use super::{ClaimRequest, Claimed, Holder, release};
 use crate::adapters::fault;
+use crate::daemon::removing::{RemoveOrder, remove_worktree};
 use crate::daemon::starting::{Standing, worktree_for};
 use crate::daemon::verbs::unchanged;
-use crate::daemon::{Host, Lending, VerbError};
-use crate::domain::claim::{Ending, Outcome, claimable};
+use crate::daemon::{Host, Lending, RoleCommand, VerbError};
+use crate::domain::claim::{Ending, Outcome, claimable, name};
 use crate::domain::classify::clock;
 use crate::domain::engine::Actor;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::TicketId;
 use crate::domain::worktree::Hold;
+use crate::ports::runs::PodRun;
 use crate::ports::starts::{Marked, StartMark};
-use crate::ports::{Acceptance, Starts, WorktreesError};
+use crate::ports::{Acceptance, Runs, Starts, WorktreesError};
 
 /// Under whose name a claim is given back that a start was cut off with.
 const YOI: &str = "yoi";
-
-/// What a start made.
+/// What a start made. With a Pod comes where its output goes.
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The claim.
     pub claimed: Claimed,
     /// The worktree.
     pub standing: Standing,
+    /// The program that works on it; None where the role has none, and whoever started it does.
+    pub pod: Option<(PodRun, PathBuf)>,
 }
 
 impl From<WorktreesError> for VerbError {
@@ -45,32 +50,59 @@ impl From<WorktreesError> for VerbError {
     }
 }
 
-/// Claims the ticket, and makes its worktree, or uses the one that stands.
+/// Claims the ticket, makes its worktree, or uses the one that stands, and starts the role's program in it, if it has one.
 pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Started, VerbError> {
-    let starts = lending.lend(|host| Arc::clone(&host.ports.starts))?;
-    mend_starts(lending, starts.as_ref(), Some(&request.id))?;
+    let (starts, runs) = lending.lend(|host| (Arc::clone(&host.ports.starts), Arc::clone(&host.ports.runs)))?;
+    let asked = request.clone();
+    let role = lending.lend(move |host| host.role_of(&asked))??;
+    mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
+    forget_ended(lending, runs.as_ref())?;
     let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
     let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
     fault::point("start", "marked");
-    let claimed = match claim(lending, request) {
+    let claimed = match claim_with_room(lending, request) {
         Ok(claimed) => claimed,
         Err(error) => return Err(forget(marked, error)),
     };
     fault::point("start", "claimed");
-    let made = make(lending, request, &claimed);
-    match made {
-        Ok(standing) => {
+    match make_and_launch(lending, request, &claimed, role) {
+        Ok((standing, pod)) => {
             forgotten(marked);
-            let mut started = Started { claimed, standing };
+            let mut started = Started { claimed, standing, pod };
             started.claimed.remarks.append(&mut started.standing.remarks);
             Ok(started)
         }
         Err(error) => {
             let why = format!("the start failed: {error}");
-            let given_back = give_up(lending, &mark, why, request.actor.clone());
+            let given_back = give_up(lending, &(&mark).into(), why, request.actor.clone());
             Err(forget(marked, with(error, given_back.err())))
         }
     }
+}
+
+fn make_and_launch<L: Lending>(
+    lending: &mut L,
+    request: &ClaimRequest,
+    claimed: &Claimed,
+    role: Option<RoleCommand>,
+) -> Result<(Standing, Option<(PodRun, PathBuf)>), VerbError> {
+    let standing = make(lending, request, claimed)?;
+    let Some(role) = role else { return Ok((standing, None)) };
+    fault::point("start", "launching");
+    match launch(lending, request, claimed, &standing, role) {
+        Ok(pod) => Ok((standing, Some(pod))),
+        Err(error) if standing.made => Err(with(error, unmake(lending, request).err())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes a worktree away again that was made just now.
+fn unmake<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<(), VerbError> {
+    let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
+    let worker = Some(request.challenge.worker.clone());
+    let order = RemoveOrder { name: name::of(&request.id), worker, force: false };
+    remove_worktree(trees.as_ref(), &order, now)?;
+    Ok(())
 }
 
 fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) -> Result<Standing, VerbError> {
@@ -93,9 +125,15 @@ fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) 
     Ok(standing)
 }
 
+impl From<&StartMark> for Holder {
+    fn from(mark: &StartMark) -> Self {
+        Self { id: mark.ticket.clone(), worker: mark.worker.clone(), generation: None }
+    }
+}
+
 impl Host {
     /// The proof of an acceptance that stands in the file.
-    fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
+    pub(super) fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
         let path = self.writable(id)?;
         let mode = self.engine.policy().mode;
         let _lock = self.accept_lock()?;
@@ -109,13 +147,22 @@ impl Host {
     }
 }
 
-/// Gives back what starts that were cut off have claimed: of this ticket, or of all.
-pub fn mend_starts<L: Lending>(lending: &mut L, starts: &dyn Starts, of: Option<&TicketId>) -> Result<(), VerbError> {
+/// Gives back what starts that were cut off have claimed: of this ticket, or of all. A claim that a program works under by now is
+/// that one's.
+pub fn mend_starts<L: Lending>(
+    lending: &mut L,
+    (starts, runs): (&dyn Starts, &dyn Runs),
+    of: Option<&TicketId>,
+) -> Result<(), VerbError> {
     let cut_off =
         starts.cut_off().map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
     for marked in cut_off.into_iter().filter(|marked| of.is_none_or(|id| *id == marked.mark().ticket)) {
         let mark = marked.mark().clone();
-        match give_up(lending, &mark, "the start was cut off".into(), Actor::Daemon) {
+        if is_at_work(runs, &mark)? {
+            forgotten(marked);
+            continue;
+        }
+        match give_up(lending, &(&mark).into(), "the start was cut off".into(), Actor::Daemon) {
             // It never came to a claim, or that has ended since.
             Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
             Err(error) => return Err(error),
@@ -124,14 +171,19 @@ pub fn mend_starts<L: Lending>(lending: &mut L, starts: &dyn Starts, of: Option<
     Ok(())
 }
 
-fn give_up<L: Lending>(lending: &mut L, mark: &StartMark, why: String, actor: Actor) -> Result<(), VerbError> {
+/// Gives a claim back that leads to nothing any more.
+pub(in crate::daemon) fn give_up<L: Lending>(
+    lending: &mut L,
+    holder: &Holder,
+    why: String,
+    actor: Actor,
+) -> Result<(), VerbError> {
     let (mode, label) = lending.lend(|host| {
         let policy = host.engine.policy();
         (policy.mode, policy.claims.label.clone())
     })?;
     let ending = Ending { outcome: Outcome::Abandoned, pr: None, by: YOI.into(), mode, label };
-    let holder = Holder { id: mark.ticket.clone(), worker: mark.worker.clone(), generation: None };
-    release(lending, &holder, (ending, Some(why)), actor).map(drop)
+    release(lending, holder, (ending, Some(why)), actor).map(drop)
 }
 
 /// A mark that stays is one of a start that was cut off: its claim would be given back once more, and refused.

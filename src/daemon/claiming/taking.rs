@@ -134,7 +134,7 @@ impl Host {
     }
 
     /// The ticket as it was read last.
-    pub(super) fn known(&self, id: &TicketId, path: &Path) -> Result<Ticket, VerbError> {
+    pub(in crate::daemon) fn known(&self, id: &TicketId, path: &Path) -> Result<Ticket, VerbError> {
         let missing = || VerbError::Edit(crate::ports::EditError::Absent(path.to_owned()));
         self.engine.backlog().get(id).cloned().ok_or_else(missing)
     }

@@ -16,13 +16,13 @@ use crate::domain::claim::Standing;
 use crate::domain::differences::Differences;
 use crate::domain::edit::Change;
 use crate::domain::engine::{KickId, Reach, SavedSession};
-use crate::domain::facts::{Dirty, Pod, ProcessIdentity};
+use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
 use crate::domain::finding::Finding;
 use crate::domain::policy::Policy;
 use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
-use crate::ports::runs::{Found, OnSign, Order};
+use crate::ports::runs::{Found, OnSign, Order, RunId};
 use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{
     EditError, Entry, Held, MainWorktree, Obstacle, Processes, Review, Reviewing, Runs, Starts, StateFolder, Tickets,
@@ -109,8 +109,17 @@ impl Bench {
         let reach = Reach::No("none is needed here".into());
         let nowhere = std::path::Path::new("/no-such-folder");
         let worktrees = Arc::new(GitWorktrees::new(nowhere, None, nowhere, nowhere.into(), Hooks::default()));
-        let settings =
-            Settings { policy, reach, command: None, wake: None, obstacles: Vec::new(), worktrees, listed: Vec::new() };
+        let settings = Settings {
+            policy,
+            reach,
+            command: None,
+            roles: BTreeMap::new(),
+            claims_remote: None,
+            wake: None,
+            obstacles: Vec::new(),
+            worktrees,
+            listed: Vec::new(),
+        };
         let written = Arc::clone(&world);
         let reread = Box::new(move || written.settings.lock().unwrap().clone());
         let beginning = Beginning { settings, reread, sessions: Box::new(|| "s".into()) };
@@ -342,19 +351,23 @@ impl Runs for Fake {
         Err(io::Error::other("nothing is started here"))
     }
 
-    fn watch(&self, _kick: &KickId, _call: OnSign) {}
+    fn watch(&self, _run: &RunId, _call: OnSign) {}
 
     fn found(&self) -> io::Result<Vec<Found>> {
         Ok(Vec::new())
     }
 
-    fn forget(&self, _kick: &KickId) -> io::Result<()> {
+    fn forget(&self, _run: &RunId) -> io::Result<()> {
         Ok(())
     }
 
     fn tidy(&self) {}
 
-    fn end(&self, _kick: &KickId) -> io::Result<()> {
+    fn call_off(&self, _run: &RunId, _why: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&self, _run: &RunId) -> io::Result<()> {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -391,6 +404,14 @@ impl StateFolder for Fake {
 
     fn kick_log(&self, kick: &KickId) -> PathBuf {
         PathBuf::from(&kick.0)
+    }
+
+    fn pod_log(&self, pod: &PodId) -> PathBuf {
+        PathBuf::from(&pod.0)
+    }
+
+    fn role_lock(&self) -> io::Result<Box<dyn Held>> {
+        self.accept_lock()
     }
 
     fn accept_lock(&self) -> io::Result<Box<dyn Held>> {

@@ -30,7 +30,9 @@ impl Engine {
             self.got(ticket, Reached::Started);
             self.attempted(ticket, Attempt::Delegated);
         }
-        self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
+        if !pod.supervised {
+            self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
+        }
         self.facts.pods.insert(pod.id.clone(), pod);
         self.save_pods();
     }

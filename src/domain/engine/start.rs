@@ -33,7 +33,9 @@ impl Engine {
         self.verify.all_read(now);
         self.gates.judge_all();
         for pod in start.pods {
-            self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
+            if !pod.supervised {
+                self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
+            }
             self.facts.pods.insert(pod.id.clone(), pod);
         }
         let session = if self.reach == Reach::Session { String::new() } else { start.session };
