@@ -5,6 +5,7 @@
 mod back;
 mod desk;
 mod fenced;
+mod mending;
 mod role;
 mod seeking;
 mod start;
@@ -13,9 +14,10 @@ mod unheld;
 
 pub use desk::Desk;
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
+pub(super) use mending::give_up;
+pub use mending::mend_starts;
 pub use seeking::{Next, Seeking, next, offer};
-pub(super) use start::give_up;
-pub use start::{Started, mend_starts, start};
+pub use start::{Started, start};
 pub use taking::{ClaimRequest, Claimed, claim};
 pub use unheld::stands;
 

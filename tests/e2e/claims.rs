@@ -2,6 +2,7 @@
 //! `YOI_ROUNDS` says how many races are run of each kind, 3 where nothing is set.
 
 mod clones;
+mod cut_off;
 mod killed;
 mod mixed;
 mod stale;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::YOI;
 use super::desk::Desk;
+use super::mending::{mend, mend_all};
 use super::taking::{ClaimRequest, Claimed, claim};
 use crate::daemon::{Host, Lending, Moved, VerbError};
 use crate::domain::claim::{
@@ -44,6 +45,7 @@ pub enum Next {
 /// Looks for the next ticket. A race that is lost, or a ticket that cannot be claimed after all, leads to the next one; what
 /// fails outside ends it and is never taken for idleness.
 pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, VerbError> {
+    mend_all(lending)?;
     see_that_claims_are_read(lending)?;
     let mut passed = BTreeMap::new();
     loop {
@@ -160,6 +162,7 @@ impl Host {
 /// Offers a ticket to workers again that was accepted, and claimed since. A stale claim of it is broken, so that nobody comes
 /// back to it.
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
+    mend(lending, id)?;
     let asked = id.clone();
     let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk()))??;
     let tip = desk.claims.read(id)?;

@@ -2,6 +2,7 @@
 //!
 //! Must not know: git; what the verb is.
 
+use super::mending::mend;
 use crate::daemon::{Lending, VerbError};
 use crate::domain::claim::{Stands, Tip};
 use crate::domain::ticket::TicketId;
@@ -9,6 +10,7 @@ use crate::ports::ClaimsError;
 
 /// The newest step of a ticket's claim, by whoever arbitrates, and how it stands now. Without git nobody holds anything.
 pub fn stands<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(Option<Tip>, Stands), VerbError> {
+    mend(lending, id)?;
     let desk = lending.lend(|host| host.desk())?;
     let tip = match desk.claims.read(id) {
         Err(ClaimsError::NoGit(_)) => None,

@@ -26,15 +26,15 @@ fn a_claim_whose_command_was_killed_keeps_nobody() {
         std::thread::sleep(Duration::from_millis(u64::try_from(1 + round * 7 % 60).unwrap()));
         let _ = claim.kill();
         claim.wait().unwrap();
-        let mut next = stage.yoi(&format!("claim {ticket} --worker v"));
+        let next = stage.yoi(&format!("claim {ticket} --worker v"));
         if next.code == 3 {
+            // It had come to its end, and only its last words were missing.
             assert!(next.stderr.contains("held by w (coder)"), "{round}: {next}");
-            let state = stage.text(&ticket);
-            let released = stage.yoi(&format!("release {ticket} --worker w --outcome abandoned"));
-            assert_eq!(released.code, 0, "{round}: {released}\n{state}");
-            next = stage.yoi(&format!("claim {ticket} --worker v"));
+            stage.done(&format!("release {ticket} --worker w --outcome abandoned"));
+            stage.done(&format!("claim {ticket} --worker v"));
+        } else {
+            assert_eq!(next.code, 0, "{round}: {next}");
         }
-        assert_eq!(next.code, 0, "{round}: {next}");
         assert_eq!(locks(&stage), Vec::<PathBuf>::new(), "{round}");
         assert!(stage.text(&ticket).contains("state: inprogress"), "{round}");
     }
