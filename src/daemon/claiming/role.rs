@@ -18,6 +18,11 @@ use crate::daemon::{Host, Lending, RoleCommand, VerbError};
 use crate::domain::engine::{Actor, Event};
 use crate::domain::refusal::Refusal;
 use crate::domain::roles;
+<<<<<<< HEAD
+=======
+use crate::domain::ticket::TicketId;
+use crate::ports::Runs;
+>>>>>>> main
 use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
 use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{Held, Runs};
@@ -91,18 +96,20 @@ fn not_started(run: &PodRun, end: &End) -> VerbError {
     VerbError::Failed(format!("the command of [roles.{}]: {}", run.role, end.how.words()))
 }
 
-/// Without a daemon nobody takes in how Pods ended: whatever is left of their claims is given back, and their files go.
-pub(super) fn forget_ended<L: Lending>(lending: &mut L, runs: &dyn Runs) -> Result<(), VerbError> {
-    if lending.lend(|host| host.resident)? {
-        return Ok(());
-    }
+/// Gives back what is left of the claims of Pods that have ended: of this ticket, which a daemon that has just begun may not have
+/// come to yet; without a daemon of all, and their files go, because nobody else takes in how they ended.
+pub(super) fn mend_ended<L: Lending>(lending: &mut L, runs: &dyn Runs, id: &TicketId) -> Result<(), VerbError> {
+    let resident = lending.lend(|host| host.resident)?;
     let found = runs.found().map_err(|error| unchanged("programs that have ended cannot be looked for", &error))?;
     for run in found {
-        if let (Whose::Pod(pod), RunStanding::Ended(end)) = (run.whose, run.standing) {
-            match give_up(lending, &(&pod).into(), end.how.words(), Actor::Daemon) {
-                Ok(()) | Err(VerbError::Refused(_)) => drop(runs.forget(&RunId::from(&pod.id))),
-                Err(error) => return Err(error),
-            }
+        let (Whose::Pod(pod), RunStanding::Ended(end)) = (run.whose, run.standing) else { continue };
+        if resident && pod.ticket != *id {
+            continue;
+        }
+        match give_up(lending, &(&pod).into(), end.how.words(), Actor::Daemon) {
+            Ok(()) | Err(VerbError::Refused(_)) if resident => {}
+            Ok(()) | Err(VerbError::Refused(_)) => drop(runs.forget(&RunId::from(&pod.id))),
+            Err(error) => return Err(error),
         }
     }
     Ok(())
