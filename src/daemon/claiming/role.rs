@@ -18,11 +18,7 @@ use crate::daemon::{Host, Lending, RoleCommand, VerbError};
 use crate::domain::engine::{Actor, Event};
 use crate::domain::refusal::Refusal;
 use crate::domain::roles;
-<<<<<<< HEAD
-=======
 use crate::domain::ticket::TicketId;
-use crate::ports::Runs;
->>>>>>> main
 use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
 use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{Held, Runs};

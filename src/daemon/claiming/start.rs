@@ -7,14 +7,9 @@
 
 use std::path::PathBuf;
 
-<<<<<<< HEAD
 use super::mending::{Marks, forget, forgotten, give_up, mend_starts};
-use super::role::{claim_with_room, forget_ended, launch};
+use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
-=======
-use super::role::{claim_with_room, is_at_work, launch, mend_ended};
-use super::{ClaimRequest, Claimed, Holder, release};
->>>>>>> main
 use crate::adapters::fault;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
 use crate::daemon::starting::{Standing, worktree_for};
@@ -56,18 +51,11 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let marks = Marks::of(lending)?;
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
-<<<<<<< HEAD
     mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
-    forget_ended(lending, marks.runs.as_ref())?;
+    mend_ended(lending, marks.runs.as_ref(), &request.id)?;
     let desk = lending.lend(|host| host.desk())?;
     let mark = desk.mark(&request.id, &request.challenge.worker, Begun::Start);
     let marked = marks.begin(&mark)?;
-=======
-    mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
-    mend_ended(lending, runs.as_ref(), &request.id)?;
-    let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
-    let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
->>>>>>> main
     fault::point("start", "marked");
     let (claimed, marked) = claim_with_room(lending, request, marked)?;
     fault::point("start", "claimed");
