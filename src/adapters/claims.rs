@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 pub(crate) mod contract;
+mod holders;
 mod leftover;
 mod library;
 mod program;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use leftover::{InTheWay, Moving};
+use leftover::{InTheWay, Moving, SEEN};
 use library::Library;
 use program::Program;
 use refs::{CLAIMS, Known, Refs, Set};
@@ -43,6 +44,8 @@ pub struct GitClaims {
     root: PathBuf,
     common_dir: Option<PathBuf>,
     patience: Duration,
+    /// How long one must have stayed as it is before it may be taken for left.
+    seen: Duration,
     /// Whether libgit2 is left out.
     program_only: bool,
     known: Arc<Mutex<Known>>,
@@ -53,7 +56,14 @@ impl GitClaims {
     /// Nothing is opened before something is asked.
     pub fn new(root: &Path, common_dir: Option<&Path>) -> Self {
         let common_dir = common_dir.map(Path::to_owned);
-        Self { root: root.to_owned(), common_dir, patience: PATIENCE, program_only: false, known: Arc::default() }
+        Self {
+            root: root.to_owned(),
+            common_dir,
+            patience: PATIENCE,
+            seen: SEEN,
+            program_only: false,
+            known: Arc::default(),
+        }
     }
 
     /// What the ref of this ticket's claim looks like from outside.
@@ -114,25 +124,29 @@ impl Claims for GitClaims {
         }
         check_wish(id, newest.as_ref(), on, steps)?;
         let made = refs::write(refs, on, steps)?;
-        let due = Instant::now() + self.patience;
-        let mut leftover = true;
+        let name = refs::of(CLAIMS, id);
+        let began = Instant::now();
+        let due = began + self.patience;
         loop {
-            let name = refs::of(CLAIMS, id);
-            let in_the_way = InTheWay::now(self.common()?, &name).filter(|_| leftover);
-            let until = if in_the_way.is_some() { due.min(Instant::now() + self.patience / 3) } else { due };
+            let in_the_way = InTheWay::now(self.common()?, &name);
+            let until = if in_the_way.is_some() { due.min(Instant::now() + self.seen) } else { due };
             let moving = Moving::begin(self.common()?);
             let set = refs.set(&name, expected, &made.revision, until);
             drop(moving);
-            if set.is_err()
-                && let Some(lock) = in_the_way
-            {
-                // Once: whatever it is then is waited for, and named.
-                leftover = false;
-                lock.take_away(self.common()?, &name, id, refs);
-                continue;
-            }
             if set == Ok(Set::Done) {
                 return Ok(Swapped::Moved(made));
+            }
+            if let Ok(Set::Locked(lock)) = set {
+                let kept = match in_the_way {
+                    Some(lock) => lock.take_away(self.common()?, &name, id, refs),
+                    None => Err(None),
+                };
+                match kept {
+                    Err(why) if Instant::now() >= due => {
+                        return Err(refs::locked(&lock, began.elapsed(), why.as_deref()));
+                    }
+                    _ => continue,
+                }
             }
             let newest = refs::read(refs, CLAIMS, id)?;
             let is_ours = newest.as_ref().is_some_and(|tip| tip.revision == made.revision);
@@ -145,7 +159,6 @@ impl Claims for GitClaims {
                 Err(error) => return Err(error),
                 Ok(_) if newest.as_ref().map(|tip| &tip.revision) != expected => return Ok(Swapped::Lost(newest)),
                 Ok(Set::Other(why)) if Instant::now() >= due => {
-                    let name = refs::of(CLAIMS, id);
                     return Err(ClaimsError::Failed(format!(
                         "git did not move {name}, which nobody else moved: {why}"
                     )));

@@ -1,4 +1,4 @@
-//! Starts that are under way, a file each in the state folder, held by a kernel lock on it.
+//! Claims and starts that are under way, a file each in the state folder, held by a kernel lock on it.
 //!
 //! Must not know: what a start does; when one is mended.
 
@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{self, FileId, Text, named};
-use crate::ports::starts::{Marked, StartMark, Starts};
+use crate::ports::starts::{Begun, Marked, StartMark, Starts};
 
 /// How the name of a mark's file ends.
 const END: &str = "start";
@@ -56,7 +56,8 @@ impl Starts for StartFolder {
                 continue;
             }
             let written = serde_json::to_vec(mark).map_err(io::Error::other)?;
-            file.write_all(&written).and_then(|()| file.sync_all()).map_err(|error| {
+            let synced = |file: &File| if mark.begun == Begun::Start { file.sync_all() } else { Ok(()) };
+            file.write_all(&written).and_then(|()| synced(&file)).map_err(|error| {
                 let _ = fs::remove_file(&path);
                 named(&path, &error)
             })?;
@@ -113,7 +114,8 @@ mod tests {
     use super::*;
 
     fn mark(ticket: &str) -> StartMark {
-        StartMark { ticket: ticket.into(), worker: "w".into() }
+        let begun = if ticket == "a" { Begun::Claim } else { Begun::Start };
+        StartMark { ticket: ticket.into(), worker: "w".into(), begun, nonce: Some("n".into()) }
     }
 
     fn cut_off(starts: &StartFolder) -> Vec<String> {
@@ -134,6 +136,15 @@ mod tests {
         assert!(cut_off(&starts).is_empty(), "somebody mends it");
         held.pop().unwrap().forget().unwrap();
         assert!(cut_off(&starts).is_empty());
+    }
+
+    #[test]
+    fn a_mark_of_a_former_version_is_one_of_a_start() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("x.start"), r#"{"ticket":"a","worker":"w"}"#).unwrap();
+        let found = StartFolder::new(folder.path()).cut_off().unwrap();
+        let expected = StartMark { begun: Begun::Start, nonce: None, ..mark("a") };
+        assert_eq!(found.iter().map(|marked| marked.mark()).collect::<Vec<_>>(), [&expected]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use std::time::Duration;
 use crate::ports::{Lag, Notices, Noticing};
 use canary::Canary;
 use mounts::Mounts;
+pub(super) use polling::shared_with_others;
 use sorting::{Pile, Places};
 use worker::{Manner, Worker};
 

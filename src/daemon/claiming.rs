@@ -5,6 +5,7 @@
 mod back;
 mod desk;
 mod fenced;
+mod mending;
 mod remote;
 mod role;
 mod seeking;
@@ -14,12 +15,13 @@ mod unheld;
 
 pub use desk::Desk;
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
+pub(super) use mending::give_up;
+pub use mending::mend_starts;
 pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
-pub(super) use start::give_up;
-pub use start::{Started, mend_starts, start};
+pub use start::{Started, start};
 pub use taking::{ClaimRequest, Claimed, claim};
-pub use unheld::stands;
+pub use unheld::{end_stale, stands};
 
 use chrono::{DateTime, TimeDelta};
 

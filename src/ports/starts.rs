@@ -1,6 +1,6 @@
-//! Starts that are under way: so that what one that was killed has claimed does not wait for the claim to go stale.
+//! Claims, and starts, that are under way: so that what one that was killed has claimed does not wait for the claim to go stale.
 //!
-//! Must not know: where a mark lies; what a start does.
+//! Must not know: where a mark lies; what a claim or a start does.
 
 use std::io;
 
@@ -8,30 +8,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ticket::TicketId;
 
-/// Whose start of what.
+/// What is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Begun {
+    /// A claim, and a worktree for it.
+    #[default]
+    Start,
+    /// A claim alone. Its mark is for a process that is killed, and is not synced: after a power cut nobody holds the claim
+    /// either, and it goes stale by itself.
+    Claim,
+}
+
+/// Whose start, or claim, of what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMark {
     /// Which ticket.
     pub ticket: TicketId,
     /// For which worker: the name of one run.
     pub worker: String,
+    /// What it is.
+    #[serde(default)]
+    pub begun: Begun,
+    /// The nonce of the claim that it takes: that very one is given back if it is cut off, and no other.
+    #[serde(default)]
+    pub nonce: Option<String>,
 }
 
-/// A mark that is held: of a start under way, or of one that was cut off and is being mended. Held by the kernel, so that it is
+/// A mark that is held: of one under way, or of one that was cut off and is being mended. Held by the kernel, so that it is
 /// let go with its process.
 pub trait Marked: Send {
     /// Whose it is.
     fn mark(&self) -> &StartMark;
 
-    /// The start is over, one way or the other.
+    /// It is over, one way or the other.
     fn forget(self: Box<Self>) -> io::Result<()>;
 }
 
 /// The marks of a workspace.
 pub trait Starts: Send + Sync {
-    /// A start begins. From the return on it is found as cut off once its process is gone.
+    /// One begins. From the return on it is found as cut off once its process is gone.
     fn begin(&self, mark: &StartMark) -> io::Result<Box<dyn Marked>>;
 
-    /// Starts that were cut off, each held.
+    /// Those that were cut off, each held.
     fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>>;
 }

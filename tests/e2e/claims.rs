@@ -1,15 +1,22 @@
 //! Claims from outside: many claimers at once, by the command and through the daemon, and a holder that was replaced.
-//! `YOI_ROUNDS` says how many races are run of each kind, 2 where nothing is set.
+//! `YOI_ROUNDS` says how many races are run of each kind, 3 where nothing is set.
+
+mod clones;
+mod cut_off;
+mod killed;
+mod mixed;
+mod stale;
 
 use std::process::{Child, Output, Stdio};
 
+use crate::support::Bench;
 use crate::support::stage::Stage;
 
 /// How many claim at once.
 const CLAIMERS: usize = 32;
 
 fn rounds() -> usize {
-    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
+    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
 }
 
 fn stage(settings: &str) -> Stage {
@@ -19,18 +26,30 @@ fn stage(settings: &str) -> Stage {
     stage
 }
 
-/// Claims, when everybody is there: each waits for the end of one and the same pipe.
-fn race(stage: &Stage, ticket: &str) -> Vec<(String, Output)> {
+/// Claims, when everybody is there: each waits for the end of one and the same pipe. The claimers take turns with the folders.
+fn race(bench: &Bench, folders: &[&str], claimers: usize, ticket: &str) -> Vec<(String, Output)> {
+    race_while(bench, folders, claimers, ticket, || ())
+}
+
+/// The same, and something happens as soon as they run.
+fn race_while(
+    bench: &Bench,
+    folders: &[&str],
+    claimers: usize,
+    ticket: &str,
+    meanwhile: impl FnOnce(),
+) -> Vec<(String, Output)> {
     let (wait, go) = std::io::pipe().unwrap();
     let claimer = |number: usize| {
         let worker = format!("w{number}");
-        let line = format!("read nothing; exec yoi claim {ticket} --worker {worker}");
-        let mut command = stage.bench.program("sh", "work");
+        let line = format!("read nothing; exec '{}' claim {ticket} --worker {worker}", env!("CARGO_BIN_EXE_yoi"));
+        let mut command = bench.program("sh", folders[number % folders.len()]);
         command.args(["-c", &line]).stdin(wait.try_clone().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (worker, command.spawn().unwrap())
     };
-    let children: Vec<(String, Child)> = (0..CLAIMERS).map(claimer).collect();
+    let children: Vec<(String, Child)> = (0..claimers).map(claimer).collect();
     drop((wait, go));
+    meanwhile();
     children.into_iter().map(|(worker, child)| (worker, child.wait_with_output().unwrap())).collect()
 }
 
@@ -57,7 +76,7 @@ fn of_32_claimers_one_wins_and_the_others_are_told_who() {
         for round in 0..rounds() {
             let ticket = format!("t{round}-{daemon}");
             stage.ticket(&ticket, "queued", "");
-            let winner = check(&race(&stage, &ticket));
+            let winner = check(&race(&stage.bench, &["work"], CLAIMERS, &ticket));
             let view = stage.json(&format!("show {ticket}"));
             assert_eq!(view["ticket"]["claim"]["worker"], winner, "{view}");
             let subjects = stage.bench.git("work", &["log", "--format=%s", &format!("refs/yoi/claims/{ticket}")]);
@@ -140,4 +159,54 @@ fn each_of_eight_workers_gets_another_ticket_and_the_ninth_is_idle() {
     assert_eq!(got.len(), 8, "{got:?}");
     let idle = stage.yoi("next --claim --worker w9");
     assert!(idle.code == 3 && idle.stdout.contains("by reason: claimed 8"), "{idle}");
+}
+
+#[test]
+fn nobody_comes_back_to_a_ticket_that_a_person_ended_under_its_stale_claim() {
+    let close =
+        "close a --no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace removed";
+    for (verb, state) in [(close, "closed"), ("block a --blocker x --evidence x --unblock x --then retry", "queued")] {
+        for daemon in [false, true] {
+            let stage = stage("");
+            stage.ticket("a", "queued", "");
+            stage.done("claim a --worker w");
+            if daemon {
+                stage.start();
+            }
+            age(&stage, "a");
+            // A daemon may have brought it back to the queue before.
+            let ended = stage.yoi(verb);
+            if ended.code != 0 {
+                assert!(daemon && ended.stderr.contains("queued"), "{verb}: {ended}");
+            }
+            for line in
+                ["heartbeat a", "release a --outcome pr-opened --pr https://example.org/7", "release a --outcome done"]
+            {
+                let refused = stage.yoi(&format!("{line} --worker w"));
+                assert!(refused.code == 3 && refused.stderr.contains("held by nobody"), "{verb} {line}: {refused}");
+            }
+            assert!(!stage.text("a").contains("example.org"));
+            if ended.code == 0 {
+                assert!(stage.text("a").contains(&format!("state: {state}")), "{}", stage.text("a"));
+            }
+            if daemon {
+                stage.stop();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_workers_name_stands_for_one_run() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.done("claim a --worker lane-3");
+    let refused = stage.yoi("claim a --worker lane-3");
+    assert!(refused.code == 3 && refused.stderr.contains("take another name than lane-3"), "{refused}");
+    age(&stage, "a");
+    // The former run, should it wake up, would pass every fence that goes by the name.
+    let refused = stage.yoi("claim a --worker lane-3");
+    assert!(refused.code == 3 && refused.stderr.contains("of another run of the name lane-3"), "{refused}");
+    stage.done("claim a --worker lane-4");
+    assert_eq!(stage.yoi("heartbeat a --worker lane-3").code, 3);
 }

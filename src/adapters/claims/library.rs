@@ -19,7 +19,7 @@ use git2::{ConfigLevel, ErrorClass, ErrorCode, ObjectType, Oid, Reference, Repos
 use rustix::fs::{MemfdFlags, memfd_create};
 use walkdir::{DirEntry, WalkDir};
 
-use super::refs::{Refs, Set, Target, locked};
+use super::refs::{Refs, Set, Target};
 use crate::domain::claim::Revision;
 use crate::ports::ClaimsError;
 
@@ -167,7 +167,6 @@ impl Refs for Library {
 
     fn set(&self, name: &str, expected: Option<&Revision>, new: &Revision, due: Instant) -> Result<Set, ClaimsError> {
         let (expected, new) = (expected.map(oid).transpose()?, oid(new)?);
-        let began = Instant::now();
         let mut pause = PAUSES[0];
         loop {
             match self.try_set(name, expected, new) {
@@ -177,7 +176,7 @@ impl Refs for Library {
                 Err(error) if !passes(&error) => return Err(failed(name, &error)),
                 Err(_) if Instant::now() >= due => {
                     let lock = self.common_dir.join(format!("{name}.lock"));
-                    return Err(locked(&lock.display().to_string(), began.elapsed()));
+                    return Ok(Set::Locked(lock.display().to_string()));
                 }
                 Err(_) => {
                     thread::sleep(pause.mul_f64(spread()));

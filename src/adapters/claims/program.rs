@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::library::spread;
-use super::refs::{Refs, Set, Target, locked};
+use super::refs::{Refs, Set, Target};
 use crate::adapters::git_program::{self, GitError, Said, TIME_LIMIT};
 use crate::domain::claim::Revision;
 use crate::ports::ClaimsError;
@@ -115,6 +115,12 @@ impl Program {
         Ok(all)
     }
 
+    /// The lock of all refs, where they lie in tables: git does not name it.
+    fn table_lock(&self, err: &str) -> Option<String> {
+        let lock = self.common_dir.join("reftable/tables.list.lock");
+        (err.contains("cannot lock references") && lock.exists()).then(|| lock.display().to_string())
+    }
+
     /// Git syncs files, but not the folders in which they got their names.
     fn sync_folders(&self, name: &str) -> Result<(), ClaimsError> {
         let folder = Path::new(name).parent().unwrap_or(Path::new(""));
@@ -188,19 +194,18 @@ impl Refs for Program {
     fn set(&self, name: &str, expected: Option<&Revision>, new: &Revision, due: Instant) -> Result<Set, ClaimsError> {
         let expected = expected.map_or("", |expected| expected.0.as_str());
         let arguments = ["update-ref", "--no-deref", "-m", "yoi", name, &new.0, expected];
-        let began = Instant::now();
         loop {
             let said = self.ask(&arguments, b"")?;
             if said.success() {
                 self.sync_folders(name)?;
                 return Ok(Set::Done);
             }
-            let lock = lock_in(&said.err);
+            let lock = lock_in(&said.err).or_else(|| self.table_lock(&said.err));
             match lock {
                 // Another one, or so it seems.
                 None if said.err.contains("cannot lock ref") => return Ok(Set::Other(said.err)),
                 None => return Err(self.refused(&arguments, &said)),
-                Some(lock) if Instant::now() >= due => return Err(locked(&lock, began.elapsed())),
+                Some(lock) if Instant::now() >= due => return Ok(Set::Locked(lock)),
                 Some(_) => thread::sleep(PAUSE.mul_f64(spread())),
             }
         }

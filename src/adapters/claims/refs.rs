@@ -3,7 +3,7 @@
 //! Must not know: what moves the refs.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::domain::claim::{Revision, Step, Tip, name};
 use crate::domain::ticket::TicketId;
@@ -68,6 +68,8 @@ pub(super) enum Set {
     Done,
     /// It seems to lead somewhere else than expected; in git's words.
     Other(String),
+    /// Somebody held this lock of git's all the time.
+    Locked(String),
 }
 
 /// The ref of a ticket.
@@ -179,11 +181,14 @@ pub(super) fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// What to do about a lock that is not given up.
-pub(super) fn locked(lock: &str, waited: std::time::Duration) -> ClaimsError {
+/// What to do about a lock that is not given up, and what is known of who has it.
+pub(super) fn locked(lock: &str, waited: Duration, why: Option<&str>) -> ClaimsError {
+    let held = match waited.as_secs() {
+        0 => "less than a second".to_owned(),
+        seconds => format!("{seconds} s"),
+    };
+    let why = why.unwrap_or("another git program is at work there, or one was killed in the middle");
     ClaimsError::Failed(format!(
-        "git's lock {lock} was held for {} s: another git program is at work there, or one was killed in the middle. \
-         If no git program is running, remove that file",
-        waited.as_secs()
+        "git's lock {lock} was held for {held}: {why}. If no git program is running, remove that file"
     ))
 }

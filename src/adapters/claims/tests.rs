@@ -244,31 +244,85 @@ fn a_lock_of_somebody_elses_is_waited_for() {
 }
 
 #[test]
-fn a_lock_that_was_left_is_named_and_left_alone() {
+fn a_lock_that_somebody_may_hold_is_named_and_left_alone() {
     let mut sentences = Vec::new();
     for program_only in [false, true] {
         let scene = Scene::new("");
-        let claims = GitClaims { patience: Duration::from_millis(60), ..scene.claims(program_only) };
-        scene.shell("mkdir -p .git/refs/yoi/claims; : > .git/refs/yoi/claims/t.lock");
+        let seen = Duration::from_millis(100);
+        let claims = GitClaims { patience: Duration::from_millis(1200), seen, ..scene.claims(program_only) };
+        scene.shell("mkdir -p .git/refs/yoi/claims");
+        let lock = scene.path().join(".git/refs/yoi/claims/t.lock");
+        // As libgit2 does, in this very process.
+        let held = fs::File::create(&lock).unwrap();
+        let began = Instant::now();
         let refused = claims.swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]).unwrap_err();
         assert!(matches!(refused, ClaimsError::Failed(_)), "{refused:?}");
-        sentences.push(refused.to_string().replace(&*scene.path().canonicalize().unwrap().to_string_lossy(), "REPO"));
-        assert!(scene.path().join(".git/refs/yoi/claims/t.lock").exists());
+        let took = began.elapsed().as_secs();
+        let refused = refused.to_string().replace(&*scene.path().canonicalize().unwrap().to_string_lossy(), "REPO");
+        // What it says is what was waited; and others may be named, too.
+        let said = (1..=took).find(|seconds| refused.contains(&format!("held for {seconds} s: process ")));
+        let (before, rest) =
+            refused.split_once(&format!("{} s: ", said.unwrap_or_else(|| panic!("{refused} {took}")))).unwrap();
+        let (holders, rest) = rest.split_once(" may be").unwrap();
+        assert!(holders.starts_with(&format!("process {} (", std::process::id())), "{refused}");
+        sentences.push(format!("{before}N s: ME may be{rest}"));
+        assert!(lock.exists());
         assert_eq!(claims.all().unwrap(), AllClaims::default());
-        scene.shell("rm .git/refs/yoi/claims/t.lock");
-        moved(claims.swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]));
+        drop(held);
+        moved(scene.claims(program_only).swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]));
+        assert!(!lock.exists());
     }
     assert_snapshot!(sentences.join("\n"), @r"
-    git's lock REPO/.git/refs/yoi/claims/t.lock was held for 0 s: another git program is at work there, or one was killed in the middle. If no git program is running, remove that file
-    git's lock REPO/.git/refs/yoi/claims/t.lock was held for 0 s: another git program is at work there, or one was killed in the middle. If no git program is running, remove that file
+    git's lock REPO/.git/refs/yoi/claims/t.lock was held for N s: ME may be at work there, or it was left by one that was killed. If no git program is running, remove that file
+    git's lock REPO/.git/refs/yoi/claims/t.lock was held for N s: ME may be at work there, or it was left by one that was killed. If no git program is running, remove that file
     ");
+}
+
+#[test]
+fn what_is_said_of_a_lock_tells_how_long_it_was_held() {
+    let said = |milliseconds, why| refs::locked("x.lock", Duration::from_millis(milliseconds), why).to_string();
+    assert_snapshot!([said(60, None), said(1_900, None), said(10_004, Some("process 7 (git) may be at work there"))].join("\n"), @r"
+    git's lock x.lock was held for less than a second: another git program is at work there, or one was killed in the middle. If no git program is running, remove that file
+    git's lock x.lock was held for 1 s: another git program is at work there, or one was killed in the middle. If no git program is running, remove that file
+    git's lock x.lock was held for 10 s: process 7 (git) may be at work there. If no git program is running, remove that file
+    ");
+}
+
+/// A program that is called like git and does nothing.
+#[test]
+fn an_empty_lock_stays_while_a_git_program_lives_and_goes_when_none_does() {
+    for init in ["", "--object-format=sha256"] {
+        let scene = Scene::new(init);
+        let seen = Duration::from_millis(200);
+        let claims = GitClaims { patience: Duration::from_millis(700), seen, ..scene.claims(false) };
+        scene.shell("mkdir -p .git/refs/yoi/claims; : > .git/refs/yoi/claims/t.lock");
+        let sleep = Path::new("/bin/sleep").canonicalize().unwrap();
+        let called = scene.path().join("git-pack-refs");
+        fs::copy(sleep, &called).unwrap();
+        let mut git = Command::new(&called).arg("60").spawn().unwrap();
+        let refused = claims.swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]).unwrap_err();
+        assert!(refused.to_string().contains(&format!("process {} (", git.id())), "{refused}");
+        git.kill().unwrap();
+        git.wait().unwrap();
+        for text in ["", "0123abc"] {
+            scene.shell(&format!("printf '{text}' > .git/refs/yoi/claims/u.lock"));
+            // Other tests run git beside this one, each for moments.
+            let patient = GitClaims { patience: Duration::from_mins(1), ..claims.clone() };
+            let ticket = id("u");
+            let tip = patient.read(&ticket).unwrap();
+            let on = tip.as_ref().map(|tip| tip.revision.clone());
+            let kind = if on.is_some() { StepKind::Heartbeat } else { StepKind::Claim };
+            moved(patient.swap(&ticket, on.as_ref(), on.as_ref(), &[step("u", kind, "a", 1)]));
+        }
+    }
 }
 
 #[test]
 fn a_lock_that_a_killed_yoi_left_is_taken_away_and_no_other_one() {
     for program_only in [false, true] {
         let scene = Scene::new("");
-        let claims = GitClaims { patience: Duration::from_millis(600), ..scene.claims(program_only) };
+        let seen = Duration::from_millis(100);
+        let claims = GitClaims { patience: Duration::from_millis(600), seen, ..scene.claims(program_only) };
         let claim = moved(claims.swap(&id("t"), None, None, &[step("t", StepKind::Claim, "a", 1)]));
         let on = Some(&claim.revision);
         let beat = |nonce: &str| Step { nonce: nonce.into(), ..step("t", StepKind::Heartbeat, "a", 1) };
@@ -283,7 +337,7 @@ fn a_lock_that_a_killed_yoi_left_is_taken_away_and_no_other_one() {
         assert!(!scene.path().join(".git/refs/yoi/claims/t.lock").exists());
         let other = moved(claims.swap(&id("u"), None, None, &[step("u", StepKind::Claim, "a", 1)]));
         let head = scene.shell("git commit -q --allow-empty -m x; git rev-parse HEAD");
-        for text in [other.revision.0.as_str(), head.trim(), "", "1234", "mine"] {
+        for text in [other.revision.0.as_str(), head.trim(), "\\n", "1234\\n", "mine"] {
             lock(text);
             assert!(matches!(claims.swap(&id("t"), on, on, &[beat("three")]), Err(ClaimsError::Failed(_))), "{text}");
             assert!(scene.path().join(".git/refs/yoi/claims/t.lock").exists(), "{text}");

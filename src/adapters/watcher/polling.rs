@@ -37,6 +37,11 @@ pub(super) fn unsupported(places: &Places) -> Option<String> {
     })
 }
 
+/// The name of the file system on which this lies, if others than this machine may be at work on it.
+pub(in crate::adapters) fn shared_with_others(path: &Path) -> Option<&'static str> {
+    silent(file_system(path)?)
+}
+
 fn file_system(path: &Path) -> Option<u64> {
     // The kernel's number is 32 bits wide, and sign-extended on some architectures.
     rustix::fs::statfs(path).ok().and_then(|found| u64::try_from(found.f_type & 0xffff_ffff).ok())

@@ -4,12 +4,15 @@
 //! Must not know: git; what a verb writes.
 
 use super::desk::Desk;
+use super::mending::mend;
 use super::{TRIES, moved_all_the_time};
+use crate::adapters::fault;
 use crate::daemon::{Host, Lending, VerbError};
 use crate::domain::claim::{Ending, Outcome, StepKind, Tip, fence, label_off};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::facts::ProcessIdentity;
+use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId, Timestamp};
 use crate::ports::Swapped;
 
@@ -68,14 +71,28 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
     prepare: impl FnOnce(&mut L) -> Result<P, VerbError>,
     write: impl FnOnce(&mut Host, &Fence, P) -> Result<T, VerbError> + Send + 'static,
 ) -> Result<(T, Vec<String>), VerbError> {
+    mend(lending, &holder.id)?;
+    behind_fence(lending, (holder, None), outcome, prepare, write)
+}
+
+/// Without a look at what was cut off; with a nonce of the very claim that has it.
+fn behind_fence<L: Lending, P: Send + 'static, T: Send + 'static>(
+    lending: &mut L,
+    (holder, nonce): (&Holder, Option<&str>),
+    outcome: Option<Outcome>,
+    prepare: impl FnOnce(&mut L) -> Result<P, VerbError>,
+    write: impl FnOnce(&mut Host, &Fence, P) -> Result<T, VerbError> + Send + 'static,
+) -> Result<(T, Vec<String>), VerbError> {
     let alone = lending.is_alone();
     let desk = lending.lend(move |host| host.desk(alone))?;
-    let fence = stand(&desk, holder, None)?;
+    let fence = stand(&desk, holder, (None, nonce))?;
+    fault::point("fenced", "stood");
     let standing = fence.clone();
     let written = match prepare(lending) {
         Ok(prepared) => lending.lend(move |host| write(host, &standing, prepared))?,
         Err(error) => Err(error),
     };
+    fault::point("fenced", "written");
     let (last, result, remarks) = match (written, outcome) {
         (Ok(value), Some(outcome)) => {
             let (tip, remarks) = end(&desk, &fence.tip, outcome);
@@ -83,6 +100,7 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
         }
         (other, _) => (fence.tip, other, Vec::new()),
     };
+    fault::point("fenced", "ended");
     let news = ClaimNews::of(&last, &desk.machine(), desk.now());
     // The host may have ended: it reads all claims when it begins.
     let _ = lending.lend(move |host| host.tell(Event::ClaimsRead { news: vec![news], full: false }));
@@ -91,11 +109,16 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
 
 /// Renews a claim for whoever has no host: as held by this process from now on. Nobody is told of it; a daemon sees the ref move.
 pub fn renew(desk: &Desk, holder: &Holder, process: &ProcessIdentity) -> Result<Tip, VerbError> {
-    stand(desk, holder, Some(process)).map(|fence| fence.tip)
+    stand(desk, holder, (Some(process), None)).map(|fence| fence.tip)
 }
 
-/// Moves the ref by a HEARTBEAT, if the claim is the holder's still.
-fn stand(desk: &Desk, holder: &Holder, process: Option<&ProcessIdentity>) -> Result<Fence, VerbError> {
+/// Moves the ref by a HEARTBEAT, if the claim is the holder's still. With a nonce, if it is the claim that has it and nobody has
+/// beaten since; the beat has it too, so that who is cut off in the middle of that can be followed by another one.
+fn stand(
+    desk: &Desk,
+    holder: &Holder,
+    (process, nonce): (Option<&ProcessIdentity>, Option<&str>),
+) -> Result<Fence, VerbError> {
     let Holder { id, worker, generation } = holder;
     let mut tip = desk.claims.read(id)?;
     for _ in 0..TRIES {
@@ -104,7 +127,13 @@ fn stand(desk: &Desk, holder: &Holder, process: Option<&ProcessIdentity>) -> Res
         if let Some(process) = process {
             held.step.process = process.clone();
         }
-        let beat = desk.next_step(&held, StepKind::Heartbeat);
+        if nonce.is_some_and(|nonce| nonce != mine.step.nonce) {
+            return Err(Refusal::new(format!("`{id}` is held by a later claim")).into());
+        }
+        let mut beat = desk.next_step(&held, StepKind::Heartbeat);
+        if let Some(nonce) = nonce {
+            nonce.clone_into(&mut beat.nonce);
+        }
         match desk.claims.swap(id, Some(&mine.revision), Some(mine.base()), &[beat])? {
             Swapped::Moved(tip) => return Ok(Fence { tip }),
             Swapped::Lost(now) => tip = now,
@@ -155,10 +184,21 @@ pub fn release<L: Lending>(
     actor: Actor,
 ) -> Result<Released, VerbError> {
     ending.check()?;
+    mend(lending, &holder.id)?;
+    give_back_by(lending, (holder, None), (ending, why), actor)
+}
+
+/// Without a look at what was cut off; with a nonce of the very claim that has it.
+pub(super) fn give_back_by<L: Lending>(
+    lending: &mut L,
+    (holder, nonce): (&Holder, Option<&str>),
+    (ending, why): (Ending, Option<String>),
+    actor: Actor,
+) -> Result<Released, VerbError> {
     let outcome = ending.outcome;
     let id = holder.id.clone();
-    let write = move |host: &mut Host, fence: &Fence| host.write_ending(&id, fence, &ending, why.as_deref(), actor);
-    let (mut released, more) = fenced(lending, holder, Some(outcome), write)?;
+    let write = move |host: &mut Host, fence: &Fence, ()| host.write_ending(&id, fence, &ending, why.as_deref(), actor);
+    let (mut released, more) = behind_fence(lending, (holder, nonce), Some(outcome), |_| Ok(()), write)?;
     released.remarks.extend(more);
     Ok(released)
 }

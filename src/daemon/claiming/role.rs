@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::start::give_up;
-use super::{ClaimRequest, Claimed, Holder, claim};
+use super::mending::{forget, give_up};
+use super::taking::claim_marked;
+use super::{ClaimRequest, Claimed, Holder};
 use crate::adapters::fault;
 use crate::daemon::pods::Place;
 use crate::daemon::starting::Standing;
@@ -18,9 +19,9 @@ use crate::domain::engine::{Actor, Event};
 use crate::domain::refusal::Refusal;
 use crate::domain::roles;
 use crate::domain::ticket::TicketId;
-use crate::ports::Runs;
 use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
-use crate::ports::starts::StartMark;
+use crate::ports::starts::{Marked, StartMark};
+use crate::ports::{Held, Runs};
 
 /// How long a supervisor may take to say that its program runs, and that program to become itself, before a start is told of as
 /// it is.
@@ -28,17 +29,28 @@ const BEGINNING: Duration = Duration::from_secs(10);
 const BECOMING: Duration = Duration::from_millis(300);
 
 /// Where a role may have so many tickets at most, one start after another looks whether there is room, and claims.
-pub(super) fn claim_with_room<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
+pub(super) fn claim_with_room<L: Lending>(
+    lending: &mut L,
+    request: &ClaimRequest,
+    marked: Box<dyn Marked>,
+) -> Result<(Claimed, Box<dyn Marked>), VerbError> {
+    match room(lending, request) {
+        Ok(_lock) => claim_marked(lending, request, marked),
+        Err(error) => Err(forget(marked, error)),
+    }
+}
+
+fn room<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Option<Box<dyn Held>>, VerbError> {
     let asked = request.clone();
     let (state, max) = lending.lend(move |host| {
         let max = host.engine.policy().roles.get(&asked.challenge.role).and_then(|role| role.max);
         (Arc::clone(&host.ports.state), max)
     })?;
     let locked = max.map(|_| state.role_lock()).transpose();
-    let _lock = locked.map_err(|error| unchanged("whether the role has room cannot be said", &error))?;
+    let lock = locked.map_err(|error| unchanged("whether the role has room cannot be said", &error))?;
     let asked = request.clone();
     lending.lend(move |host| host.may_begin(&asked, max))??;
-    claim(lending, request)
+    Ok(lock)
 }
 
 /// Starts the role's program in the worktree. Comes back when it is known to run, or not to; with where its output goes.

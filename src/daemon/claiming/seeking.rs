@@ -4,20 +4,18 @@
 
 use std::collections::BTreeMap;
 
-use super::YOI;
-use super::desk::Desk;
+use super::mending::{mend, mend_all};
 use super::remote::look_at_remote;
 use super::taking::{ClaimRequest, Claimed, claim};
+use super::unheld::unheld;
 use crate::daemon::{Host, Lending, Moved, VerbError};
-use crate::domain::claim::{
-    ClaimNews, Market, Offers, Seeker, Stands, StepKind, Tip, held_words, label_off, offerable, offers, renewed,
-};
+use crate::domain::claim::{ClaimNews, Market, Offers, Seeker, Tip, label_off, offerable, offers, renewed};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId};
-use crate::ports::{ClaimsError, EditError, Swapped};
+use crate::ports::{ClaimsError, EditError};
 
 /// How many tickets are tried, one after the other, that others were faster with or that turned out not to be free.
 const TRIED: usize = 20;
@@ -45,6 +43,7 @@ pub enum Next {
 /// Looks for the next ticket. A race that is lost, or a ticket that cannot be claimed after all, leads to the next one; what
 /// fails outside ends it and is never taken for idleness.
 pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, VerbError> {
+    mend_all(lending)?;
     match look_at_remote(lending) {
         Err(error) if seeking.claims.is_some() => return Err(error),
         // What is known of it is shown to whoever only looks.
@@ -166,26 +165,11 @@ impl Host {
 /// Offers a ticket to workers again that was accepted, and claimed since. A stale claim of it is broken, so that nobody comes
 /// back to it.
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
+    mend(lending, id)?;
     let asked = id.clone();
     let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk(false)))??;
     let tip = desk.claims.read(id)?;
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());
     lending.lend(move |host| host.write_offer(&id, tip.as_ref(), (&by, actor)))?
-}
-
-/// The newest step, after a stale claim has been broken. Refused where somebody holds the ticket.
-fn unheld(desk: &Desk, id: &TicketId, tip: Tip) -> Result<Tip, VerbError> {
-    let held = |tip: &Tip| Stands::of(Some(tip), &desk.machine(), desk.now());
-    let refused = |tip: Tip| match held(&tip) {
-        Stands::Free => Ok(tip),
-        Stands::Held(claim) | Stands::Stale(claim) => Err(VerbError::from(held_words(id, &claim))),
-    };
-    let Stands::Stale(claim) = held(&tip) else { return refused(tip) };
-    let mut step = desk.next_step(&tip, StepKind::StaleBreak { prior: claim.worker });
-    step.worker = YOI.into();
-    match desk.claims.swap(id, Some(&tip.revision), Some(tip.base()), &[step])? {
-        Swapped::Moved(tip) => Ok(tip),
-        Swapped::Lost(now) => refused(now.unwrap_or(tip)),
-    }
 }

@@ -6,27 +6,23 @@
 //! Must not know: git, files.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::role::{claim_with_room, is_at_work, launch, mend_ended};
-use super::{ClaimRequest, Claimed, Holder, release};
+use super::mending::{Marks, forget, forgotten, give_up, mend_starts};
+use super::role::{claim_with_room, launch, mend_ended};
+use super::{ClaimRequest, Claimed};
 use crate::adapters::fault;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
 use crate::daemon::starting::{Standing, worktree_for};
-use crate::daemon::verbs::unchanged;
 use crate::daemon::{Host, Lending, RoleCommand, VerbError};
-use crate::domain::claim::{Ending, Outcome, claimable, name};
+use crate::domain::claim::{claimable, name};
 use crate::domain::classify::clock;
-use crate::domain::engine::Actor;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::TicketId;
 use crate::domain::worktree::Hold;
 use crate::ports::runs::PodRun;
-use crate::ports::starts::{Marked, StartMark};
-use crate::ports::{Acceptance, Runs, Starts, WorktreesError};
+use crate::ports::starts::Begun;
+use crate::ports::{Acceptance, WorktreesError};
 
-/// Under whose name a claim is given back that a start was cut off with.
-const YOI: &str = "yoi";
 /// What a start made. With a Pod comes where its output goes.
 #[derive(Clone, Debug)]
 pub struct Started {
@@ -52,18 +48,17 @@ impl From<WorktreesError> for VerbError {
 
 /// Claims the ticket, makes its worktree, or uses the one that stands, and starts the role's program in it, if it has one.
 pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Started, VerbError> {
-    let (starts, runs) = lending.lend(|host| (Arc::clone(&host.ports.starts), Arc::clone(&host.ports.runs)))?;
+    let marks = Marks::of(lending)?;
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
-    mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
-    mend_ended(lending, runs.as_ref(), &request.id)?;
-    let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
-    let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
+    mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
+    mend_ended(lending, marks.runs.as_ref(), &request.id)?;
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
+    let mark = desk.mark(&request.id, &request.challenge.worker, Begun::Start);
+    let marked = marks.begin(&mark)?;
     fault::point("start", "marked");
-    let claimed = match claim_with_room(lending, request) {
-        Ok(claimed) => claimed,
-        Err(error) => return Err(forget(marked, error)),
-    };
+    let (claimed, marked) = claim_with_room(lending, request, marked)?;
     fault::point("start", "claimed");
     match make_and_launch(lending, request, &claimed, role) {
         Ok((standing, pod)) => {
@@ -100,7 +95,7 @@ fn make_and_launch<L: Lending>(
 fn unmake<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<(), VerbError> {
     let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
     let worker = Some(request.challenge.worker.clone());
-    let order = RemoveOrder { name: name::of(&request.id), worker, force: false };
+    let order = RemoveOrder { name: name::of(&request.id), worker, holder: None, force: false };
     remove_worktree(trees.as_ref(), &order, now)?;
     Ok(())
 }
@@ -125,12 +120,6 @@ fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) 
     Ok(standing)
 }
 
-impl From<&StartMark> for Holder {
-    fn from(mark: &StartMark) -> Self {
-        Self { id: mark.ticket.clone(), worker: mark.worker.clone(), generation: None }
-    }
-}
-
 impl Host {
     /// The proof of an acceptance that stands in the file.
     pub(super) fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
@@ -145,57 +134,6 @@ impl Host {
         };
         Ok(Acceptance::record(self.ports.tickets.as_ref(), &path, by, now, &mut gates)?.0)
     }
-}
-
-/// Gives back what starts that were cut off have claimed: of this ticket, or of all. A claim that a program works under by now is
-/// that one's.
-pub fn mend_starts<L: Lending>(
-    lending: &mut L,
-    (starts, runs): (&dyn Starts, &dyn Runs),
-    of: Option<&TicketId>,
-) -> Result<(), VerbError> {
-    let cut_off =
-        starts.cut_off().map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
-    for marked in cut_off.into_iter().filter(|marked| of.is_none_or(|id| *id == marked.mark().ticket)) {
-        let mark = marked.mark().clone();
-        if is_at_work(runs, &mark)? {
-            forgotten(marked);
-            continue;
-        }
-        match give_up(lending, &(&mark).into(), "the start was cut off".into(), Actor::Daemon) {
-            // It never came to a claim, or that has ended since.
-            Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Gives a claim back that leads to nothing any more.
-pub(in crate::daemon) fn give_up<L: Lending>(
-    lending: &mut L,
-    holder: &Holder,
-    why: String,
-    actor: Actor,
-) -> Result<(), VerbError> {
-    let (mode, label) = lending.lend(|host| {
-        let policy = host.engine.policy();
-        (policy.mode, policy.claims.label.clone())
-    })?;
-    let ending = Ending { outcome: Outcome::Abandoned, pr: None, by: YOI.into(), mode, label };
-    release(lending, holder, (ending, Some(why)), actor).map(drop)
-}
-
-/// A mark that stays is one of a start that was cut off: its claim would be given back once more, and refused.
-fn forgotten(marked: Box<dyn Marked>) {
-    if let Err(error) = marked.forget() {
-        tracing::warn!(%error, "the mark of a start stays");
-    }
-}
-
-fn forget(marked: Box<dyn Marked>, error: VerbError) -> VerbError {
-    forgotten(marked);
-    error
 }
 
 /// What else went wrong.

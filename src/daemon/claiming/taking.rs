@@ -5,7 +5,9 @@
 use std::path::Path;
 
 use super::desk::Desk;
+use super::mending::{Marks, forget, forgotten, mend};
 use super::{TRIES, moved_all_the_time};
+use crate::adapters::fault;
 use crate::daemon::{Host, Lending, VerbError};
 use crate::domain::accept::Way;
 use crate::domain::claim::{Challenge, Outcome, StepKind, Tip, claimable, label_on, may_claim, name};
@@ -14,6 +16,7 @@ use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::gates::Ground;
 use crate::domain::policy::Mode;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::ports::starts::{Begun, Marked};
 use crate::ports::{Acceptance, Swapped};
 
 /// A claim that is wanted.
@@ -54,26 +57,73 @@ enum Warrant {
 
 /// Claims a ticket. Of any number of challengers one wins; the others are refused and told who holds it.
 pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
+    mend(lending, &request.id)?;
+    let marks = Marks::of(lending)?;
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
+    let marked = marks.begin(&desk.mark(&request.id, &request.challenge.worker, Begun::Claim))?;
+    fault::point("claim", "marked");
+    let (claimed, marked) = claim_marked(lending, request, marked)?;
+    forgotten(marked);
+    Ok(claimed)
+}
+
+/// The same behind a mark, which is forgotten unless the claim stands or could not be given back.
+pub(super) fn claim_marked<L: Lending>(
+    lending: &mut L,
+    request: &ClaimRequest,
+    marked: Box<dyn Marked>,
+) -> Result<(Claimed, Box<dyn Marked>), VerbError> {
+    match race(lending, request, marked.mark().nonce.as_deref()) {
+        Ok(race) => finish(lending, request, race, marked),
+        Err(error @ VerbError::DaemonEnded { .. }) => Err(error),
+        Err(error) => Err(forget(marked, error)),
+    }
+}
+
+/// A race that was won.
+struct Race {
+    desk: Desk,
+    tip: Tip,
+    broken: Option<String>,
+    accepts: bool,
+}
+
+fn race<L: Lending>(lending: &mut L, request: &ClaimRequest, nonce: Option<&str>) -> Result<Race, VerbError> {
     let (asked, alone) = (request.clone(), lending.is_alone());
     let (desk, warrant) =
         lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(alone), warrant)))??;
-    let (tip, broken) = take(&desk, request, &warrant)?;
+    let (tip, broken) = take(&desk, (request, nonce), &warrant)?;
+    fault::point("claim", "taken");
+    Ok(Race { desk, tip, broken, accepts: matches!(warrant, Warrant::Lock) })
+}
+
+fn finish<L: Lending>(
+    lending: &mut L,
+    request: &ClaimRequest,
+    race: Race,
+    marked: Box<dyn Marked>,
+) -> Result<(Claimed, Box<dyn Marked>), VerbError> {
+    let Race { desk, tip, broken, accepts } = race;
     let (asked, won, prior) = (request.clone(), tip.clone(), broken.clone());
-    let accepts = matches!(warrant, Warrant::Lock);
     let noted = lending.lend(move |host| host.claim_won(&asked, &won, prior.as_deref(), accepts))?;
     match noted {
         Ok((ticket, remarks)) => {
             let until = ClaimNews::of(&tip, &desk.machine(), desk.now()).expires().unwrap_or_else(|| desk.now());
             let mut remarks = remarks;
             remarks.extend(desk.remark());
-            Ok(Claimed { tip, ticket, broken, until, remarks })
+            Ok((Claimed { tip, ticket, broken, until, remarks }, marked))
         }
-        Err(error) => Err(give_back(lending, &desk, &tip, error)),
+        Err(error) => Err(give_back(lending, &desk, &tip, (error, marked))),
     }
 }
 
 /// The race itself. Whoever has the warrant of an acceptance claims for a role; who has none takes a lock.
-fn take(desk: &Desk, request: &ClaimRequest, warrant: &Warrant) -> Result<(Tip, Option<String>), VerbError> {
+fn take(
+    desk: &Desk,
+    (request, nonce): (&ClaimRequest, Option<&str>),
+    warrant: &Warrant,
+) -> Result<(Tip, Option<String>), VerbError> {
     let ClaimRequest { id, challenge, .. } = request;
     if let Warrant::Accepted(proof) = warrant
         && proof.ticket() != id
@@ -87,7 +137,11 @@ fn take(desk: &Desk, request: &ClaimRequest, warrant: &Warrant) -> Result<(Tip, 
             StepKind::StaleBreak { prior } => Some(prior.clone()),
             _ => None,
         });
-        let steps: Vec<_> = kinds.into_iter().map(|kind| desk.first_step(id, kind, challenge, tip.as_ref())).collect();
+        let mut steps: Vec<_> =
+            kinds.into_iter().map(|kind| desk.first_step(id, kind, challenge, tip.as_ref())).collect();
+        if let (Some(claim), Some(nonce)) = (steps.last_mut(), nonce) {
+            nonce.clone_into(&mut claim.nonce);
+        }
         let (expected, on) = (tip.as_ref().map(|tip| tip.revision.clone()), tip.as_ref().map(|tip| tip.base().clone()));
         match desk.claims.swap(id, expected.as_ref(), on.as_ref(), &steps)? {
             Swapped::Moved(tip) => return Ok((tip, broken)),
@@ -97,8 +151,13 @@ fn take(desk: &Desk, request: &ClaimRequest, warrant: &Warrant) -> Result<(Tip, 
     Err(moved_all_the_time(id))
 }
 
-/// A claim that led to nothing is released; where even that fails it goes stale by itself, and that is said.
-fn give_back<L: Lending>(lending: &mut L, desk: &Desk, tip: &Tip, why: VerbError) -> VerbError {
+/// A claim that led to nothing is released; where even that fails its mark stays for whoever comes next, and that is said.
+fn give_back<L: Lending>(
+    lending: &mut L,
+    desk: &Desk,
+    tip: &Tip,
+    (why, marked): (VerbError, Box<dyn Marked>),
+) -> VerbError {
     let step = desk.next_step(tip, StepKind::Release { outcome: Outcome::Abandoned });
     let id = tip.step.ticket.clone();
     let released = desk.claims.swap(&id, Some(&tip.revision), Some(tip.base()), &[step]);
@@ -109,11 +168,15 @@ fn give_back<L: Lending>(lending: &mut L, desk: &Desk, tip: &Tip, why: VerbError
     // The host may have ended: it reads all claims when it begins.
     let _ = lending.lend(move |host| host.tell(Event::ClaimsRead { news: vec![news], full: false }));
     match (released, why) {
-        (Err(error), VerbError::Refused(refusal)) => {
-            let line = format!("the claim could not be given back and goes stale by itself: {error}");
-            VerbError::Refused(refusal.evidence([line]))
+        (Err(error), why) => {
+            drop(marked);
+            let line = format!("the claim could not be given back; the next command for the ticket does that: {error}");
+            match why {
+                VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
+                why => why,
+            }
         }
-        (_, why) => why,
+        (_, why) => forget(marked, why),
     }
 }
 
@@ -153,6 +216,7 @@ impl Host {
         let path = self.writable(&request.id)?;
         if accepts {
             self.accept_claimed(request, &path)?;
+            fault::point("claim", "accepted");
         }
         let mode = self.engine.policy().mode;
         let label = self.engine.policy().claims.label.clone();
@@ -160,11 +224,13 @@ impl Host {
             claimable(fresh, mode)?;
             Ok(label_on(fresh, label.as_deref()))
         })?;
+        fault::point("claim", "labelled");
         let news = ClaimNews::of(tip, &self.ports.processes.machine(), self.now());
         let remarks = self.noted(&path, &self.claim_note(request, tip, broken, news.expires()));
         // The claim first: the ticket is then seen as what it is, active.
         self.tell(Event::ClaimsRead { news: vec![news], full: false });
         self.written(ticket.clone(), request.actor.clone());
+        fault::point("claim", "noted");
         Ok((ticket, remarks))
     }
 

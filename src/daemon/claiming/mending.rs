@@ -1,0 +1,160 @@
+//! Claims and starts that were cut off: whoever comes next for the ticket, or the next daemon, gives their claims back first. Who
+//! was killed before it was told that it has the claim does not hold it, and keeps nobody waiting.
+//!
+//! Must not know: git, files.
+
+use std::sync::Arc;
+
+use super::desk::Desk;
+use super::fenced::{Holder, give_back_by};
+use super::role::is_at_work;
+use crate::daemon::verbs::unchanged;
+use crate::daemon::{Lending, VerbError};
+use crate::domain::claim::{Ending, Outcome};
+use crate::domain::engine::Actor;
+use crate::domain::ticket::TicketId;
+use crate::ports::starts::{Begun, Marked, StartMark};
+use crate::ports::{Runs, Starts};
+
+/// Under whose name a claim is given back that was cut off.
+const YOI: &str = "yoi";
+
+/// Where the marks are, and how to tell that a program works under a claim.
+#[derive(Clone)]
+pub(super) struct Marks {
+    pub(super) starts: Arc<dyn Starts>,
+    pub(super) runs: Arc<dyn Runs>,
+}
+
+impl Marks {
+    pub(super) fn of<L: Lending>(lending: &mut L) -> Result<Self, VerbError> {
+        lending.lend(|host| Self { starts: Arc::clone(&host.ports.starts), runs: Arc::clone(&host.ports.runs) })
+    }
+
+    /// Notes what begins. From here on it is found if it is cut off.
+    pub(super) fn begin(&self, mark: &StartMark) -> Result<Box<dyn Marked>, VerbError> {
+        let what = match mark.begun {
+            Begun::Start => "the start could not be noted",
+            Begun::Claim => "the claim could not be noted",
+        };
+        self.starts.begin(mark).map_err(|error| unchanged(what, &error))
+    }
+}
+
+/// Gives back what was cut off on this ticket.
+pub(super) fn mend<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(), VerbError> {
+    let marks = Marks::of(lending)?;
+    mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(id))
+}
+
+/// The same of every ticket. What cannot be given back now is another ticket's trouble, and is left for later.
+pub(super) fn mend_all<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
+    let marks = Marks::of(lending)?;
+    match mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), None) {
+        Err(error @ VerbError::DaemonEnded { .. }) => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "a claim that was cut off");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Gives back what claims and starts that were cut off have claimed: of this ticket, or of all. A claim that a program works under
+/// by now is that one's.
+pub fn mend_starts<L: Lending>(
+    lending: &mut L,
+    (starts, runs): (&dyn Starts, &dyn Runs),
+    of: Option<&TicketId>,
+) -> Result<(), VerbError> {
+    let cut_off =
+        starts.cut_off().map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
+    // Another ticket's are let go of at once: somebody may be about to mend them.
+    let cut_off: Vec<_> =
+        cut_off.into_iter().filter(|marked| of.is_none_or(|id| *id == marked.mark().ticket)).collect();
+    let mut failed = Ok(());
+    for marked in cut_off {
+        let mark = marked.mark().clone();
+        if is_at_work(runs, &mark)? {
+            forgotten(marked);
+            continue;
+        }
+        let why = match mark.begun {
+            Begun::Start => "the start was cut off",
+            Begun::Claim => "the command that claimed it was cut off",
+        };
+        match give_back(lending, &(&mark).into(), mark.nonce.as_deref(), (why.into(), Actor::Daemon)) {
+            // It never came to a claim, or that has ended since.
+            Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
+            Err(error) => failed = failed.and(Err(error)),
+        }
+    }
+    failed
+}
+
+/// Gives a claim back that leads to nothing any more.
+pub(in crate::daemon) fn give_up<L: Lending>(
+    lending: &mut L,
+    holder: &Holder,
+    why: String,
+    actor: Actor,
+) -> Result<(), VerbError> {
+    give_back(lending, holder, None, (why, actor))
+}
+
+/// The same; with a nonce only the very claim that has it.
+fn give_back<L: Lending>(
+    lending: &mut L,
+    holder: &Holder,
+    nonce: Option<&str>,
+    (why, actor): (String, Actor),
+) -> Result<(), VerbError> {
+    let (mode, label) = lending.lend(|host| {
+        let policy = host.engine.policy();
+        (policy.mode, policy.claims.label.clone())
+    })?;
+    let ending = Ending { outcome: Outcome::Abandoned, pr: None, by: YOI.into(), mode, label };
+    match give_back_by(lending, (holder, nonce), (ending, Some(why)), actor) {
+        // The ticket's file may be what refuses: then the claim stands, and is given back later.
+        Err(VerbError::Refused(refusal)) if stands_still(lending, holder, nonce)? => {
+            Err(VerbError::Failed(refusal.to_string()))
+        }
+        given_back => given_back.map(drop),
+    }
+}
+
+fn stands_still<L: Lending>(lending: &mut L, holder: &Holder, nonce: Option<&str>) -> Result<bool, VerbError> {
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
+    let tip = desk.claims.read(&holder.id)?;
+    Ok(tip.is_some_and(|tip| {
+        let step = &tip.step;
+        let is_same = holder.generation.is_none_or(|generation| generation == step.generation);
+        tip.is_held() && step.worker == holder.worker && is_same && nonce.is_none_or(|nonce| nonce == step.nonce)
+    }))
+}
+
+impl From<&StartMark> for Holder {
+    fn from(mark: &StartMark) -> Self {
+        Self { id: mark.ticket.clone(), worker: mark.worker.clone(), generation: None }
+    }
+}
+
+/// A mark that stays is one of a start that was cut off: its claim would be given back once more, and refused.
+pub(super) fn forgotten(marked: Box<dyn Marked>) {
+    if let Err(error) = marked.forget() {
+        tracing::warn!(%error, "the mark of a claim stays");
+    }
+}
+
+pub(super) fn forget(marked: Box<dyn Marked>, error: VerbError) -> VerbError {
+    forgotten(marked);
+    error
+}
+
+impl Desk {
+    /// The mark of what a challenger begins.
+    pub(super) fn mark(&self, id: &TicketId, worker: &str, begun: Begun) -> StartMark {
+        StartMark { ticket: id.clone(), worker: worker.to_owned(), begun, nonce: Some(self.nonce()) }
+    }
+}
