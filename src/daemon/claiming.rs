@@ -6,6 +6,7 @@ mod back;
 mod desk;
 mod fenced;
 mod mending;
+mod remote;
 mod role;
 mod seeking;
 mod start;
@@ -16,6 +17,7 @@ pub use desk::Desk;
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
 pub(super) use mending::give_up;
 pub use mending::mend_starts;
+pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
 pub use start::{Started, start};
 pub use taking::{ClaimRequest, Claimed, claim};
@@ -39,7 +41,11 @@ const YOI: &str = "yoi";
 
 impl From<ClaimsError> for VerbError {
     fn from(error: ClaimsError) -> Self {
-        VerbError::Failed(error.to_string())
+        let hint = match &error {
+            ClaimsError::Unreachable(_) => "; a worker's commands take `--local` then, for this machine alone",
+            _ => "",
+        };
+        VerbError::Failed(format!("{error}{hint}"))
     }
 }
 

@@ -59,6 +59,7 @@ impl Host {
                 let news = self.read_claims();
                 events.extend(news.map(|news| Event::ClaimsRead { news, full: true }));
             }
+            Effect::AskRemote => self.ask_remote(events),
             Effect::BringBack(id) => self.bring_back(id),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
@@ -227,6 +228,7 @@ fn name(effect: &Effect) -> &'static str {
         Effect::DoubtWatcher => "doubt-watcher",
         Effect::StampQueued { .. } => "stamp",
         Effect::ReadClaims => "read-claims",
+        Effect::AskRemote => "ask-remote",
         Effect::BringBack(_) => "bring-back",
         Effect::Probe => "probe",
         Effect::Refresh { .. } => "refresh",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use super::{Caller, is_false};
 
 /// `yoi claim`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct ClaimRequest {
     /// Its session.
     #[serde(default)]
     pub session: Option<String>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
     /// Who asks.
     #[serde(default)]
     pub caller: Caller,
@@ -49,6 +52,9 @@ pub struct NextRequest {
     pub pid: u32,
     /// Its session.
     pub session: Option<String>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub local: bool,
     /// The durable agent behind the run: the claim is noted under its name.
     pub agent: Option<String>,
     /// Who asks.
@@ -65,6 +71,9 @@ pub struct HolderRequest {
     /// Which claim of the ticket; null: whichever is the worker's.
     #[serde(default)]
     pub generation: Option<u64>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
 }
 
 /// `yoi release`.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::YOI;
 use super::desk::Desk;
 use super::mending::{mend, mend_all};
+use super::remote::look_at_remote;
 use super::taking::{ClaimRequest, Claimed, claim};
 use crate::daemon::{Host, Lending, Moved, VerbError};
 use crate::domain::claim::{
@@ -46,7 +47,11 @@ pub enum Next {
 /// fails outside ends it and is never taken for idleness.
 pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, VerbError> {
     mend_all(lending)?;
-    see_that_claims_are_read(lending)?;
+    match look_at_remote(lending) {
+        Err(error) if seeking.claims.is_some() => return Err(error),
+        // What is known of it is shown to whoever only looks.
+        _ => see_that_claims_are_read(lending)?,
+    }
     let mut passed = BTreeMap::new();
     loop {
         let seeker = seeking.seeker.clone();
@@ -92,9 +97,10 @@ fn never_first(passed: &BTreeMap<TicketId, String>) -> VerbError {
 
 /// Where nothing is known of any claim, that is because there are none: what is read in vain must not make everything free.
 fn see_that_claims_are_read<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
-    let unknown = lending.lend(|host| {
+    let alone = lending.is_alone();
+    let unknown = lending.lend(move |host| {
         let facts = host.engine.facts();
-        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk())
+        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk(alone))
     })?;
     let Some(desk) = unknown else { return Ok(()) };
     match desk.claims.all() {
@@ -164,7 +170,7 @@ impl Host {
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
     mend(lending, id)?;
     let asked = id.clone();
-    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk()))??;
+    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk(false)))??;
     let tip = desk.claims.read(id)?;
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());

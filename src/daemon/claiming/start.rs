@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::mending::{Marks, forget, forgotten, give_up, mend_starts};
+use super::mending::{Marks, begin, forget, forgotten, give_up, mend_starts};
 use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
 use crate::adapters::fault;
@@ -53,9 +53,8 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
     mend_ended(lending, marks.runs.as_ref(), &request.id)?;
-    let desk = lending.lend(|host| host.desk())?;
-    let mark = desk.mark(&request.id, &request.challenge.worker, Begun::Start);
-    let marked = marks.begin(&mark)?;
+    let marked = begin(lending, &marks, request, Begun::Start)?;
+    let mark = marked.mark().clone();
     fault::point("start", "marked");
     let (claimed, marked) = claim_with_room(lending, request, marked)?;
     fault::point("start", "claimed");

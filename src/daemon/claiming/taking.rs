@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::desk::Desk;
-use super::mending::{Marks, forget, forgotten, mend};
+use super::mending::{Marks, begin, forget, forgotten, mend};
 use super::{TRIES, moved_all_the_time};
 use crate::adapters::fault;
 use crate::daemon::{Host, Lending, VerbError};
@@ -59,8 +59,7 @@ enum Warrant {
 pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
     mend(lending, &request.id)?;
     let marks = Marks::of(lending)?;
-    let desk = lending.lend(|host| host.desk())?;
-    let marked = marks.begin(&desk.mark(&request.id, &request.challenge.worker, Begun::Claim))?;
+    let marked = begin(lending, &marks, request, Begun::Claim)?;
     fault::point("claim", "marked");
     let (claimed, marked) = claim_marked(lending, request, marked)?;
     forgotten(marked);
@@ -89,8 +88,9 @@ struct Race {
 }
 
 fn race<L: Lending>(lending: &mut L, request: &ClaimRequest, nonce: Option<&str>) -> Result<Race, VerbError> {
-    let asked = request.clone();
-    let (desk, warrant) = lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(), warrant)))??;
+    let (asked, alone) = (request.clone(), lending.is_alone());
+    let (desk, warrant) =
+        lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(alone), warrant)))??;
     let (tip, broken) = take(&desk, (request, nonce), &warrant)?;
     fault::point("claim", "taken");
     Ok(Race { desk, tip, broken, accepts: matches!(warrant, Warrant::Lock) })
@@ -108,6 +108,8 @@ fn finish<L: Lending>(
     match noted {
         Ok((ticket, remarks)) => {
             let until = ClaimNews::of(&tip, &desk.machine(), desk.now()).expires().unwrap_or_else(|| desk.now());
+            let mut remarks = remarks;
+            remarks.extend(desk.remark());
             Ok((Claimed { tip, ticket, broken, until, remarks }, marked))
         }
         Err(error) => Err(give_back(lending, &desk, &tip, (error, marked))),

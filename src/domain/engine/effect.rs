@@ -176,6 +176,8 @@ pub enum Effect {
     },
     /// Read all claims; answer `ClaimsRead`.
     ReadClaims,
+    /// Ask the remote that says who has a claim for all of them, without waiting for it; answer `RemoteAsked`.
+    AskRemote,
     /// Break the stale claim of a ticket whose worker is gone, and put it into the queue again; answer `ClaimsRead` and
     /// `TicketWritten`.
     BringBack(TicketId),

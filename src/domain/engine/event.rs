@@ -233,6 +233,13 @@ pub enum Event {
         /// There are no others.
         full: bool,
     },
+    /// The remote that says who has a claim was asked for all of them.
+    RemoteAsked {
+        /// Whether any is another than it was; or why it did not say, in words.
+        answer: Result<bool, String>,
+        /// As in [`Event::TurnEnded`].
+        jitter: u16,
+    },
     /// The main worktree was probed.
     Probed(Dirty),
     /// A boundary from outside: `panel_open`, `user_kick`.

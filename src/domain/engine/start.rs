@@ -31,6 +31,7 @@ impl Engine {
         self.find_claims(start.claims);
         self.backlog = Backlog::of(start.files);
         self.verify.all_read(now);
+        self.remote.begin(now);
         self.gates.judge_all();
         for pod in start.pods {
             if !pod.supervised {

@@ -113,7 +113,7 @@ impl Engine {
         timers
     }
 
-    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 15] {
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 16] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
@@ -135,6 +135,7 @@ impl Engine {
             ("seen work that has not moved is offered again", reoffered),
             ("an awaited step is overdue, or a claim goes stale", self.active_until()),
             ("it is tried again to bring a lost ticket back to the queue", self.claim_book.again()),
+            ("the remote is asked which claims there are", self.remote_due()),
             ("the Orchestrator's session is looked at", self.session_due()),
         ]
     }
@@ -157,6 +158,7 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.ask_remote_if_due(now);
         self.be_polite(now);
         self.stamp_what_failed(now);
         self.end_waits(now);
@@ -255,6 +257,7 @@ impl Engine {
         self.files.shift(back);
         self.verify.shift(back);
         self.claim_book.shift(back);
+        self.remote.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);

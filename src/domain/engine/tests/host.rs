@@ -37,6 +37,10 @@ pub(super) struct Host {
     pub(super) claims: Vec<ClaimNews>,
     /// Tickets that were to be brought back to the queue.
     pub(super) brought_back: Vec<TicketId>,
+    /// How often the remote was to be asked.
+    pub(super) asked_remote: u32,
+    /// How often claims were read.
+    pub(super) read_claims: u32,
     pub(super) policy: Policy,
     pub(super) dirty: Dirty,
     /// What stands for the Orchestrator's command.
@@ -96,6 +100,8 @@ impl Host {
             files: files.collect(),
             claims: Vec::new(),
             brought_back: Vec::new(),
+            asked_remote: 0,
+            read_claims: 0,
             policy,
             dirty: Dirty::Clean,
             whom: None,
@@ -197,9 +203,11 @@ impl Host {
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
                 Effect::ReadClaims => {
+                    self.read_claims += 1;
                     let news = self.claims.clone();
                     self.inbox.push_back(Event::ClaimsRead { news, full: true });
                 }
+                Effect::AskRemote => self.asked_remote += 1,
                 Effect::BringBack(id) => self.brought_back.push(id),
                 Effect::Compare => self.compare(),
                 Effect::DoubtWatcher => self.doubts += 1,
