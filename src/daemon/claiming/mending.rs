@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::ClaimRequest;
 use super::fenced::{Holder, give_back_by};
 use super::role::is_at_work;
+use super::{ClaimRequest, YOI};
 use crate::daemon::lending::Alone;
 use crate::daemon::verbs::unchanged;
 use crate::daemon::{Lending, VerbError};
@@ -16,9 +16,6 @@ use crate::domain::engine::Actor;
 use crate::domain::ticket::TicketId;
 use crate::ports::starts::{Begun, Marked, StartMark};
 use crate::ports::{Runs, Starts};
-
-/// Under whose name a claim is given back that was cut off.
-const YOI: &str = "yoi";
 
 /// Where the marks are, and how to tell that a program works under a claim.
 #[derive(Clone)]

@@ -106,12 +106,15 @@ fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) 
     let now = claimed.tip.step.at;
     let standing = worktree_for(trees.as_ref(), &proof, &hold, now)?;
     let (id, worker) = (request.id.clone(), hold.worker);
-    let place = standing.tree.path.display().to_string();
+    let place = standing.tree.path.clone();
     let how = if standing.made { "made" } else { "used again" };
     // A missing note is no reason to undo anything.
     let _ = lending.lend(move |host| {
         let path = host.writable(&id)?;
-        let note = format!("{} START by {worker}: worktree {place}, {how}", clock(host.now()));
+        // By the workspace, which may be moved, where it lies as intended.
+        let intended = host.worktrees().intended(&name::of(&id));
+        let place = if place.ends_with(&intended) { intended } else { place };
+        let note = format!("{} START by {worker}: worktree {}, {how}", clock(host.now()), place.display());
         host.noted(&path, &note);
         Ok::<_, VerbError>(())
     })?;
