@@ -115,7 +115,7 @@ mod tests {
 
     fn mark(ticket: &str) -> StartMark {
         let begun = if ticket == "a" { Begun::Claim } else { Begun::Start };
-        StartMark { ticket: ticket.into(), worker: "w".into(), begun, nonce: Some("n".into()) }
+        StartMark { ticket: ticket.into(), worker: "w".into(), begun, nonce: Some("n".into()), alone: false }
     }
 
     fn cut_off(starts: &StartFolder) -> Vec<String> {

@@ -7,14 +7,16 @@ use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
 use super::failure::Failure;
+use super::handle::move_view;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
-use super::view::{BeatView, ClaimView, MoveView, StartView, StartedPod, VERSION, value};
+use super::view::{BeatView, ClaimView, StartView, StartedPod, VERSION, value};
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
-use crate::domain::claim::{Challenge, Ending, name};
+use crate::domain::claim::{Challenge, Ending, LEAST_TTL, MOST_TTL, name};
 use crate::domain::classify::clock;
 use crate::domain::facts::TimeDeltaSeconds;
 use crate::domain::roles::{LONGEST_NAME, is_name};
 use crate::domain::ticket::TicketId;
+use crate::domain::worktree::short_branch_of;
 
 /// What a worker is where nobody says.
 const ROLE: &str = "coder";
@@ -55,7 +57,7 @@ pub(super) fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon
     }
     let longest = host.engine().policy().claims.ttl;
     let ttl = ttl.map_or(Some(longest), TimeDelta::try_seconds);
-    let ttl = ttl.filter(|ttl| *ttl >= TimeDelta::minutes(1) && *ttl <= TimeDelta::days(7));
+    let ttl = ttl.filter(|ttl| (LEAST_TTL..=MOST_TTL).contains(ttl));
     let ttl = ttl.ok_or_else(|| Failure::usage("a claim holds from `1m` to `7d` without a sign of life"))?;
     let process = host
         .ports()
@@ -93,8 +95,9 @@ pub(super) fn claimed(done: &Claimed) -> ClaimView {
         worker: step.worker.clone(),
         role: step.role.clone(),
         generation: step.generation,
+        own_end: clock(done.own_end),
         until: clock(done.until),
-        branch: format!("yoi/{}", name::of(&step.ticket)),
+        branch: short_branch_of(&name::of(&step.ticket)),
         broken: done.broken.clone(),
         remarks: done.remarks.clone(),
     }
@@ -106,13 +109,14 @@ fn holder(request: &HolderRequest) -> Result<Holder, Failure> {
 }
 
 pub(super) fn heartbeat<L: Lending>(request: &HolderRequest, lending: &mut L) -> Result<Value, Failure> {
-    let (tip, until) = daemon::heartbeat(lending, &holder(request)?)?;
+    let (tip, [own_end, until]) = daemon::heartbeat(lending, &holder(request)?)?;
     let step = tip.step;
     value(&BeatView {
         version: VERSION,
         id: step.ticket.to_string(),
         worker: step.worker,
         generation: step.generation,
+        own_end: clock(own_end),
         until: clock(until),
     })
 }
@@ -127,12 +131,5 @@ pub(super) fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> R
     })?;
     let ending = Ending { outcome, pr, by, mode, label };
     let Released { before, ticket, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
-    value(&MoveView {
-        version: VERSION,
-        id: ticket.id.to_string(),
-        path: ticket.path.display().to_string(),
-        from: before.state.map(|state| state.to_string()),
-        to: ticket.state.map(|state| state.to_string()),
-        remarks,
-    })
+    value(&move_view(&before, &ticket, remarks))
 }

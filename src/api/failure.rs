@@ -13,6 +13,9 @@ use crate::ports::EditError;
 /// What to do about a ticket file that is not where it was read.
 pub const MOVED: &str = "was it, or the ticket folder, moved? then move it back; `yoi status` says what is in the way";
 
+/// What to do where an answer got lost.
+pub const NOT_KNOWN: &str = "whether it was carried out is not known: look (`yoi show`, `yoi events`) first";
+
 /// Why a request was not carried out. Exit codes and HTTP statuses follow from it (DESIGN.md 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -82,7 +85,8 @@ impl From<VerbError> for Failure {
             VerbError::Unchanged { message, kind } => unchanged(&message, kind),
             VerbError::Edit(error) => error.into(),
             // What was not begun may be asked for again: of the next daemon, or of the files themselves.
-            VerbError::DaemonEnded { begun } => Failure { passing: !begun, ..Failure::failed(error.to_string()) },
+            VerbError::DaemonEnded { begun: false } => Failure { passing: true, ..Failure::failed(error.to_string()) },
+            VerbError::DaemonEnded { begun: true } => Failure::failed(error.to_string()).hint(NOT_KNOWN),
         }
     }
 }

@@ -186,17 +186,22 @@ fn accept(host: &mut Host, id: &str, way: Way, caller: &Caller) -> Result<Value,
     value(&moved(host, done))
 }
 
-fn moved(host: &Host, done: Moved) -> MoveView {
-    let Moved { before, after, mut remarks } = done;
-    remarks.extend(host.history().trouble().map(|why| format!("history could not be kept: {why}")));
+/// What a ticket was, and is now.
+pub(super) fn move_view(before: &Ticket, after: &Ticket, remarks: Vec<String>) -> MoveView {
     MoveView {
         version: VERSION,
         id: after.id.to_string(),
         path: after.path.display().to_string(),
-        from: before.state.map(|s| s.to_string()),
-        to: after.state.map(|s| s.to_string()),
+        from: before.state.map(|state| state.to_string()),
+        to: after.state.map(|state| state.to_string()),
         remarks,
     }
+}
+
+fn moved(host: &Host, done: Moved) -> MoveView {
+    let Moved { before, after, mut remarks } = done;
+    remarks.extend(host.history().trouble().map(|why| format!("history could not be kept: {why}")));
+    move_view(&before, &after, remarks)
 }
 
 /// The file is written here, from its parts: a request cannot say what only the lifecycle may.

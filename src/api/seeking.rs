@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::caller::{actor, recorded_name};
 use super::claiming::{challenge, claimed};
 use super::failure::Failure;
+use super::handle::move_view;
 use super::present;
 use super::request::{Caller, ClaimRequest, NextRequest};
-use super::view::{HeldBackView, MoveView, NextView, ReasonView, VERSION, value};
+use super::view::{HeldBackView, NextView, ReasonView, VERSION, value};
 use crate::daemon::{self, Lending, Next, Seeking};
 use crate::domain::claim::{HeldBack, Hindrance, Offers, Seeker};
 use crate::domain::ticket::{Ticket, TicketId};
@@ -73,12 +74,5 @@ fn held_back(held: &HeldBack) -> HeldBackView {
 pub(super) fn offer<L: Lending>(id: &str, caller: Caller, lending: &mut L) -> Result<Value, Failure> {
     let (by, actor) = lending.lend(move |host| (recorded_name(host, &caller), actor(host, &caller)))?;
     let done = daemon::offer(lending, &TicketId::new(id), &by, actor)?;
-    value(&MoveView {
-        version: VERSION,
-        id: done.after.id.to_string(),
-        path: done.after.path.display().to_string(),
-        from: done.before.state.map(|state| state.to_string()),
-        to: done.after.state.map(|state| state.to_string()),
-        remarks: done.remarks,
-    })
+    value(&move_view(&done.before, &done.after, done.remarks))
 }

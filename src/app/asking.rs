@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::App;
 use crate::adapters::daemon_lock::DaemonLock;
 use crate::api;
-use crate::api::failure::Failure;
+use crate::api::failure::{Failure, NOT_KNOWN};
 use crate::api::listing::{Lines, Listed, listed, text};
 use crate::api::request::{ListRequest, Request, SessionRequest};
 use crate::api::view::{EventView, FaultView, ListView, StatusView};
@@ -42,7 +42,15 @@ impl App {
             Some(mut client) => client.call(request),
             None => self.once(request),
         });
-        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
+        answer.map_err(|failure| self.completed(failure, request))
+    }
+
+    /// With what can be done about it here.
+    fn completed(&self, failure: Failure, request: &Request) -> Failure {
+        match request.ticket() {
+            Some(id) if failure.hint.as_deref() == Some(NOT_KNOWN) => failure.hint(not_known(id)),
+            id => self.meant(failure, id.unwrap_or_default()),
+        }
     }
 
     /// Lists tickets. In this process nothing is made of them but what `show` asks for.
@@ -84,7 +92,7 @@ impl App {
     /// Carries out a request that only a daemon can.
     pub fn call_daemon(&self, request: &Request) -> Result<Value, Failure> {
         let answer = self.with_daemon(|client| client.call(request));
-        answer.map_err(|failure| self.meant(failure, request.ticket().unwrap_or_default()))
+        answer.map_err(|failure| self.completed(failure, request))
     }
 
     /// What only a daemon can do.
@@ -125,8 +133,11 @@ impl App {
                     thread::sleep(PAUSE);
                     continue;
                 }
-                Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-                    return Err(Failure::failed(format!("{}: {error}", self.socket.display())));
+                Err(error) if !nobody_was_reached(error.kind()) => {
+                    return Err(Failure::failed(format!(
+                        "{}: the daemon cannot be reached: {error}",
+                        self.socket.display()
+                    )));
                 }
                 Err(_) => {}
             }
@@ -178,5 +189,41 @@ impl App {
     /// Streams what happens after a record, until `line` returns false.
     pub fn follow(&self, after: i64, ticket: Option<&str>, mut line: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         self.with_daemon(|client| client.follow(after, ticket, &mut line))
+    }
+}
+
+/// Nobody listens any more, or not yet, or whoever did was about to end: nothing was asked of anybody.
+fn nobody_was_reached(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, NotFound};
+    matches!(kind, NotFound | ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe | NotConnected)
+}
+
+/// What to do where the answer about a ticket got lost.
+fn not_known(id: &str) -> String {
+    format!("whether it was carried out is not known: `yoi show {id}` and `yoi events --ticket {id}` say what stands")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_is_about_to_end_is_none() {
+        use io::ErrorKind::{
+            BrokenPipe, ConnectionRefused, ConnectionReset, InvalidInput, NotFound, PermissionDenied, TimedOut,
+            WouldBlock,
+        };
+        for (kind, expected) in [
+            (NotFound, true),
+            (ConnectionRefused, true),
+            (ConnectionReset, true),
+            (BrokenPipe, true),
+            (WouldBlock, false),
+            (TimedOut, false),
+            (PermissionDenied, false),
+            (InvalidInput, false),
+        ] {
+            assert_eq!(nobody_was_reached(kind), expected, "{kind:?}");
+        }
     }
 }

@@ -20,6 +20,8 @@ with 3 and are told who holds it. A claim holds for 90 minutes ([claims] ttl)
 after its last `yoi heartbeat`; two minutes later others may take it, and then
 every command of the former holder is refused.
 
+`yoi start` claims a ticket too, and makes a worktree for the work.
+
 In pull mode a queued ticket is accepted by it, behind every gate; in
 orchestrated mode only what `yoi accept` has accepted can be claimed.
 
@@ -167,7 +169,10 @@ pub fn claim(context: &Context, arguments: Arguments) -> Outcome {
 pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
     let state = view.state.as_deref().unwrap_or("?");
     let mut lines = vec![
-        format!("{} is claimed by {} until {}", view.id, view.worker, view.until),
+        format!(
+            "{} is claimed by {} until {}; others respect that until {}",
+            view.id, view.worker, view.own_end, view.until
+        ),
         format!("  {}", view.title),
         format!("  {}, {state}; branch {}; generation {}", view.path, view.branch, view.generation),
     ];
@@ -183,7 +188,10 @@ pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
 pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
     let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()))?;
     output::answer(answer, arguments.json, |view: &BeatView| {
-        output::print(&output::harmless(&format!("{} is held by {} until {}", view.id, view.worker, view.until)))
+        let BeatView { id, worker, own_end, until, .. } = view;
+        output::print(&output::harmless(&format!(
+            "{id} is held by {worker} until {own_end}; others respect that until {until}"
+        )))
     })
 }
 

@@ -249,7 +249,7 @@ fn report(place: &Workspace, config: &Config) -> String {
             lines.push("or an agent's own session that registers itself: `yoi orchestrator attach` in it.".into());
         }
         None => lines.push(format!(
-            "In pull mode yoi watches and explains, and kicks nobody; `mode` in {} changes that.",
+            "In pull mode workers take what is queued by `yoi next --claim`, and yoi kicks nobody; `mode` in {} changes that.",
             config::FILE
         )),
     }

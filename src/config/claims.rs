@@ -5,6 +5,7 @@
 use chrono::TimeDelta;
 
 use super::values::Values;
+use crate::domain::claim::{LEAST_TTL, MOST_TTL};
 use crate::domain::git_name::is_remote_name;
 use crate::domain::policy::ClaimPolicy;
 use crate::text::duration;
@@ -12,9 +13,6 @@ use crate::text::duration;
 /// So often a remote is asked at most, and at least.
 const LEAST_REFRESH: TimeDelta = TimeDelta::seconds(1);
 const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
-/// The shortest and the longest time for which a claim holds.
-const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
-const MOST_TTL: TimeDelta = TimeDelta::days(7);
 
 pub(super) fn read(values: &mut Values<'_>) -> ClaimPolicy {
     let default = ClaimPolicy::default();

@@ -14,6 +14,8 @@ pub enum Way {
     Accept,
     /// `yoi move ID inprogress`: the same, and what is done may be taken up again (DESIGN.md 2.4).
     Move,
+    /// A claim in pull mode, which accepts a queued ticket.
+    Claim,
 }
 
 /// Refuses with the evidence of each obstacle, or lets the acceptance pass.
@@ -49,7 +51,8 @@ pub fn acceptable(ticket: &Ticket, ground: Ground<'_>, way: Way) -> Result<(), R
         return Ok(());
     }
     let lines = found.into_iter().map(|hold| format!("{}: {}", hold.gate, hold.evidence));
-    Err(Refusal::new(format!("`{id}` cannot start: a gate holds it"))
-        .evidence(lines)
-        .hint("it can be accepted as soon as none of this holds any more"))
+    Err(Refusal::new(format!("`{id}` cannot start: a gate holds it")).evidence(lines).hint(match way {
+        Way::Claim => "it can be claimed as soon as none of this holds any more; `yoi next --claim` takes another one",
+        Way::Accept | Way::Move => "it can be accepted as soon as none of this holds any more",
+    }))
 }

@@ -98,7 +98,7 @@ pub const CLAIM_DRIFT: TimeDelta = TimeDelta::minutes(2);
 impl Claim {
     /// Whether the holder may still act on it: younger than its TTL.
     pub fn fresh_for_holder(&self, now: Timestamp) -> bool {
-        now < self.beat + self.ttl.span()
+        now < self.own_end()
     }
 
     /// Whether others must respect it: until TTL + 2 min.
@@ -106,9 +106,14 @@ impl Claim {
         now < self.expires()
     }
 
+    /// When it ends for its holder, who stops then.
+    pub fn own_end(&self) -> Timestamp {
+        self.beat + self.ttl.span()
+    }
+
     /// When it turns stale for others.
     pub fn expires(&self) -> Timestamp {
-        self.beat + self.ttl.span() + CLAIM_DRIFT
+        self.own_end() + CLAIM_DRIFT
     }
 }
 

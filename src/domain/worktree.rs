@@ -57,6 +57,11 @@ impl Tree {
     }
 }
 
+/// The branch of a ticket's worktree as people write it: `yoi/NAME`.
+pub fn short_branch_of(name: &str) -> String {
+    branch_of(name).split_off("refs/heads/".len())
+}
+
 /// The whole name of the branch of a ticket's worktree.
 pub fn branch_of(name: &str) -> String {
     format!("{BRANCHES}{name}")

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
 
-use crate::api::failure::Failure;
+use crate::api::failure::{Failure, NOT_KNOWN};
 use crate::api::request::{Request, SessionRequest};
 
 /// How long a daemon may take to answer at all before it counts as stuck (DESIGN.md 8).
@@ -234,12 +234,10 @@ async fn read<T: DeserializeOwned>(socket: &Path, response: Response<Incoming>, 
 }
 
 fn gone(socket: &Path, error: &dyn std::fmt::Display, lost: Lost) -> Failure {
-    let failure = Failure::failed(format!("{}: the daemon ended while it was asked: {error}", socket.display()));
+    let failure = Failure::failed(format!("{}: the daemon ended before it answered ({error})", socket.display()));
     match lost {
         Lost::Harmless => Failure { passing: true, ..failure },
-        Lost::Uncertain => {
-            failure.hint("whether it was carried out is not known: look (`yoi show`, `yoi events`) first")
-        }
+        Lost::Uncertain => failure.hint(NOT_KNOWN),
     }
 }
 

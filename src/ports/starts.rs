@@ -33,6 +33,9 @@ pub struct StartMark {
     /// The nonce of the claim that it takes: that very one is given back if it is cut off, and no other.
     #[serde(default)]
     pub nonce: Option<String>,
+    /// It is taken for this machine alone, beside a remote that says who has it.
+    #[serde(default)]
+    pub alone: bool,
 }
 
 /// A mark that is held: of one under way, or of one that was cut off and is being mended. Held by the kernel, so that it is

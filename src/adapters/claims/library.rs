@@ -24,7 +24,7 @@ use crate::domain::claim::Revision;
 use crate::ports::ClaimsError;
 
 /// How often an object is looked for afresh, because a `git gc` may be moving it from one pack to another.
-const LOOKS: u32 = 4;
+pub(super) const LOOKS: u32 = 4;
 /// The shortest and the longest pause between two tries for a lock.
 const PAUSES: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(20)];
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::library::spread;
+use super::library::{LOOKS, spread};
 use super::refs::{Refs, Set, Target};
 use crate::adapters::git_program::{self, GitError, Said, TIME_LIMIT};
 use crate::domain::claim::Revision;
@@ -184,8 +184,16 @@ impl Refs for Program {
 
     fn commit(&self, text: &dyn Fn(&str) -> Vec<u8>) -> Result<String, ClaimsError> {
         let write = |arguments: &[&str], input: &[u8]| {
-            let said = self.run(arguments, input)?;
-            Ok(String::from_utf8_lossy(&said.out).trim().to_owned())
+            let mut said = self.run(arguments, input);
+            for look in 1..LOOKS {
+                if !matches!(said, Err(ClaimsError::Failed(_))) {
+                    break;
+                }
+                // `git gc` removes a folder of objects that it has emptied.
+                thread::sleep(PAUSE * look);
+                said = self.run(arguments, input);
+            }
+            Ok(String::from_utf8_lossy(&said?.out).trim().to_owned())
         };
         let tree = write(&["mktree"], b"")?;
         write(&["hash-object", "-t", "commit", "-w", "--stdin"], &text(&tree))

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::super::git_program::{self, GitError};
 use crate::domain::evidence::close::{Checks, Standing, Unsaved};
+use crate::domain::worktree::{branch_of, short_branch_of};
 
 /// Where changes are merged to: what the workspace is on, and the branches that are usual for it, here and at remotes.
 const TARGETS: [&str; 4] = ["refs/heads/main", "refs/heads/master", "refs/heads/trunk", "refs/remotes/*/HEAD"];
 
 /// Looks. What git cannot say is left open.
 pub(super) fn look(root: &Path, name: &str) -> Checks {
-    let short = format!("yoi/{name}");
-    let branch = format!("refs/heads/{short}");
+    let (short, branch) = (short_branch_of(name), branch_of(name));
     let merged = merged(root, &branch);
     let there = !matches!(merged, Ok(None));
     let worktree = worktree(root, &branch, name);

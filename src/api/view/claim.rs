@@ -22,6 +22,9 @@ pub struct ClaimView {
     pub role: String,
     /// Counts the ticket's claims.
     pub generation: u64,
+    /// Until when its holder may act on it without a further beat: it stops then.
+    #[serde(default)]
+    pub own_end: String,
     /// Until when others respect it without a further beat.
     pub until: String,
     /// The branch that is meant for the work.
@@ -71,6 +74,9 @@ pub struct BeatView {
     pub worker: String,
     /// Counts the ticket's claims.
     pub generation: u64,
+    /// Until when its holder may act on it without a further beat: it stops then.
+    #[serde(default)]
+    pub own_end: String,
     /// Until when others respect it without a further beat.
     pub until: String,
 }

@@ -61,10 +61,6 @@ impl Desk {
         self.processes.machine()
     }
 
-    pub(super) fn nonce(&self) -> String {
-        (self.nonce)()
-    }
-
     /// A step of a challenger's, after what is there.
     pub(super) fn first_step(
         &self,
@@ -99,6 +95,6 @@ impl Desk {
         let machine = self.machine();
         let here = machine.boot_id == step.process.boot_id;
         let awake = here.then(|| TimeDeltaSeconds(machine.awake.num_seconds()));
-        Step { at: self.now().trunc_subsecs(0), nonce: self.nonce(), awake, ..step }
+        Step { at: self.now().trunc_subsecs(0), nonce: (self.nonce)(), awake, ..step }
     }
 }

@@ -167,11 +167,11 @@ fn end(desk: &Desk, fence: &Tip, outcome: Outcome) -> (Tip, Vec<String>) {
     (tip, vec!["the claim is being moved by others all the time, and goes stale by itself".to_owned()])
 }
 
-/// A sign of life. Returns until when others respect the claim now.
-pub fn heartbeat<L: Lending>(lending: &mut L, holder: &Holder) -> Result<(Tip, Timestamp), VerbError> {
+/// A sign of life. Returns when the claim ends now for its holder, and when for others.
+pub fn heartbeat<L: Lending>(lending: &mut L, holder: &Holder) -> Result<(Tip, [Timestamp; 2]), VerbError> {
     let (found, _) = fenced(lending, holder, None, |host, fence| {
         let news = ClaimNews::of(fence.tip(), &host.ports.processes.machine(), host.now());
-        Ok((fence.tip().clone(), news.expires().unwrap_or_else(|| host.now())))
+        Ok((fence.tip().clone(), news.ends().unwrap_or([host.now(); 2])))
     })?;
     Ok(found)
 }

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use super::desk::Desk;
 use super::fenced::{Holder, give_back_by};
 use super::role::is_at_work;
+use super::{ClaimRequest, YOI};
+use crate::daemon::lending::Alone;
 use crate::daemon::verbs::unchanged;
 use crate::daemon::{Lending, VerbError};
 use crate::domain::claim::{Ending, Outcome};
@@ -15,9 +16,6 @@ use crate::domain::engine::Actor;
 use crate::domain::ticket::TicketId;
 use crate::ports::starts::{Begun, Marked, StartMark};
 use crate::ports::{Runs, Starts};
-
-/// Under whose name a claim is given back that was cut off.
-const YOI: &str = "yoi";
 
 /// Where the marks are, and how to tell that a program works under a claim.
 #[derive(Clone)]
@@ -30,15 +28,23 @@ impl Marks {
     pub(super) fn of<L: Lending>(lending: &mut L) -> Result<Self, VerbError> {
         lending.lend(|host| Self { starts: Arc::clone(&host.ports.starts), runs: Arc::clone(&host.ports.runs) })
     }
+}
 
-    /// Notes what begins. From here on it is found if it is cut off.
-    pub(super) fn begin(&self, mark: &StartMark) -> Result<Box<dyn Marked>, VerbError> {
-        let what = match mark.begun {
-            Begun::Start => "the start could not be noted",
-            Begun::Claim => "the claim could not be noted",
-        };
-        self.starts.begin(mark).map_err(|error| unchanged(what, &error))
-    }
+/// Notes what begins. From here on it is found if it is cut off.
+pub(super) fn begin<L: Lending>(
+    lending: &mut L,
+    marks: &Marks,
+    request: &ClaimRequest,
+    begun: Begun,
+) -> Result<Box<dyn Marked>, VerbError> {
+    let what = match begun {
+        Begun::Start => "the start could not be noted",
+        Begun::Claim => "the claim could not be noted",
+    };
+    let nonce = lending.lend(|host| (host.ports.nonce)())?;
+    let (ticket, worker) = (request.id.clone(), request.challenge.worker.clone());
+    let mark = StartMark { ticket, worker, begun, nonce: Some(nonce), alone: lending.is_alone() };
+    marks.starts.begin(&mark).map_err(|error| unchanged(what, &error))
 }
 
 /// Gives back what was cut off on this ticket.
@@ -83,7 +89,13 @@ pub fn mend_starts<L: Lending>(
             Begun::Start => "the start was cut off",
             Begun::Claim => "the command that claimed it was cut off",
         };
-        match give_back(lending, &(&mark).into(), mark.nonce.as_deref(), (why.into(), Actor::Daemon)) {
+        let (holder, nonce, reason) = (Holder::from(&mark), mark.nonce.as_deref(), (why.into(), Actor::Daemon));
+        let given_back = if mark.alone {
+            give_back(&mut Alone(lending), &holder, nonce, reason)
+        } else {
+            give_back(lending, &holder, nonce, reason)
+        };
+        match given_back {
             // It never came to a claim, or that has ended since.
             Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
             Err(error) => failed = failed.and(Err(error)),
@@ -150,11 +162,4 @@ pub(super) fn forgotten(marked: Box<dyn Marked>) {
 pub(super) fn forget(marked: Box<dyn Marked>, error: VerbError) -> VerbError {
     forgotten(marked);
     error
-}
-
-impl Desk {
-    /// The mark of what a challenger begins.
-    pub(super) fn mark(&self, id: &TicketId, worker: &str, begun: Begun) -> StartMark {
-        StartMark { ticket: id.clone(), worker: worker.to_owned(), begun, nonce: Some(self.nonce()) }
-    }
 }

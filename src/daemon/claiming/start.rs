@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::mending::{Marks, forget, forgotten, give_up, mend_starts};
+use super::mending::{Marks, begin, forget, forgotten, give_up, mend_starts};
 use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
 use crate::adapters::fault;
@@ -53,10 +53,8 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
     mend_ended(lending, marks.runs.as_ref(), &request.id)?;
-    let alone = lending.is_alone();
-    let desk = lending.lend(move |host| host.desk(alone))?;
-    let mark = desk.mark(&request.id, &request.challenge.worker, Begun::Start);
-    let marked = marks.begin(&mark)?;
+    let marked = begin(lending, &marks, request, Begun::Start)?;
+    let mark = marked.mark().clone();
     fault::point("start", "marked");
     let (claimed, marked) = claim_with_room(lending, request, marked)?;
     fault::point("start", "claimed");
@@ -108,12 +106,15 @@ fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) 
     let now = claimed.tip.step.at;
     let standing = worktree_for(trees.as_ref(), &proof, &hold, now)?;
     let (id, worker) = (request.id.clone(), hold.worker);
-    let place = standing.tree.path.display().to_string();
+    let place = standing.tree.path.clone();
     let how = if standing.made { "made" } else { "used again" };
     // A missing note is no reason to undo anything.
     let _ = lending.lend(move |host| {
         let path = host.writable(&id)?;
-        let note = format!("{} START by {worker}: worktree {place}, {how}", clock(host.now()));
+        // By the workspace, which may be moved, where it lies as intended.
+        let intended = host.worktrees().intended(&name::of(&id));
+        let place = if place.ends_with(&intended) { intended } else { place };
+        let note = format!("{} START by {worker}: worktree {}, {how}", clock(host.now()), place.display());
         host.noted(&path, &note);
         Ok::<_, VerbError>(())
     })?;

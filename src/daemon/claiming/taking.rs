@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::desk::Desk;
-use super::mending::{Marks, forget, forgotten, mend};
+use super::mending::{Marks, begin, forget, forgotten, mend};
 use super::{TRIES, moved_all_the_time};
 use crate::adapters::fault;
 use crate::daemon::{Host, Lending, VerbError};
@@ -16,6 +16,7 @@ use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::gates::Ground;
 use crate::domain::policy::Mode;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
+use crate::domain::worktree::short_branch_of;
 use crate::ports::starts::{Begun, Marked};
 use crate::ports::{Acceptance, Swapped};
 
@@ -41,6 +42,8 @@ pub struct Claimed {
     pub ticket: Ticket,
     /// Whose claim was broken for it, as stale.
     pub broken: Option<String>,
+    /// Until when its holder may act on it without a further beat.
+    pub own_end: Timestamp,
     /// Until when others respect it without a further beat.
     pub until: Timestamp,
     /// What did not go as it should, though the claim stands.
@@ -59,9 +62,7 @@ enum Warrant {
 pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
     mend(lending, &request.id)?;
     let marks = Marks::of(lending)?;
-    let alone = lending.is_alone();
-    let desk = lending.lend(move |host| host.desk(alone))?;
-    let marked = marks.begin(&desk.mark(&request.id, &request.challenge.worker, Begun::Claim))?;
+    let marked = begin(lending, &marks, request, Begun::Claim)?;
     fault::point("claim", "marked");
     let (claimed, marked) = claim_marked(lending, request, marked)?;
     forgotten(marked);
@@ -109,10 +110,11 @@ fn finish<L: Lending>(
     let noted = lending.lend(move |host| host.claim_won(&asked, &won, prior.as_deref(), accepts))?;
     match noted {
         Ok((ticket, remarks)) => {
-            let until = ClaimNews::of(&tip, &desk.machine(), desk.now()).expires().unwrap_or_else(|| desk.now());
+            let news = ClaimNews::of(&tip, &desk.machine(), desk.now());
+            let [own_end, until] = news.ends().unwrap_or([desk.now(); 2]);
             let mut remarks = remarks;
             remarks.extend(desk.remark());
-            Ok((Claimed { tip, ticket, broken, until, remarks }, marked))
+            Ok((Claimed { tip, ticket, broken, own_end, until, remarks }, marked))
         }
         Err(error) => Err(give_back(lending, &desk, &tip, (error, marked))),
     }
@@ -244,7 +246,7 @@ impl Host {
         let mut judge = |fresh: &Ticket| {
             // Accepted meanwhile by somebody else: the claim stands on that.
             if mode == Mode::Pull && fresh.state == Some(State::Queued) {
-                crate::domain::accept::acceptable(fresh, ground, Way::Accept)
+                crate::domain::accept::acceptable(fresh, ground, Way::Claim)
             } else {
                 claimable(fresh, mode)
             }
@@ -267,13 +269,14 @@ impl Host {
         let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
         let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
         format!(
-            "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch yoi/{named}, worktree {}; at the end the \
+            "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch {}, worktree {}; at the end the \
              worktree is removed if nothing in it would be lost, else kept and named",
             clock(step.at),
             step.worker,
             step.role,
             step.generation,
             request.by,
+            short_branch_of(&named),
             place.display(),
         )
     }

@@ -5,6 +5,7 @@
 use super::step::Outcome;
 use crate::domain::classify::clock;
 use crate::domain::edit::Change;
+use crate::domain::evidence::is_web_address;
 use crate::domain::harmless::quoted;
 use crate::domain::lifecycle::{Verb, entry_stamps, state_after, without_acceptance};
 use crate::domain::policy::Mode;
@@ -128,10 +129,7 @@ pub fn back(ticket: &Ticket, from: State, mode: Mode, by: &str, now: Timestamp) 
 
 /// An address that a person can open, and that breaks no line.
 pub fn web_address(url: &str) -> Result<(), Refusal> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let fits =
-        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(|c: char| c.is_whitespace() || c.is_control()));
-    if fits {
+    if is_web_address(url) {
         return Ok(());
     }
     Err(Refusal::new(format!("{} is no address of a pull request", quoted(url)))

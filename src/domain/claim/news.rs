@@ -62,6 +62,11 @@ impl ClaimNews {
         Self { ticket: step.ticket.clone(), generation: step.generation, stands }
     }
 
+    /// When it ends for its holder, and when for others; None where nobody holds it.
+    pub fn ends(&self) -> Option<[Timestamp; 2]> {
+        self.stands.as_ref().ok().map(|claim| [claim.own_end(), claim.expires()])
+    }
+
     /// Until when others respect it; None where nobody holds it.
     pub fn expires(&self) -> Option<Timestamp> {
         self.stands.as_ref().ok().map(Claim::expires)

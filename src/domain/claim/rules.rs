@@ -10,6 +10,11 @@ use crate::domain::facts::{Claim, ProcessIdentity, TimeDeltaSeconds};
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{TicketId, Timestamp};
 
+/// The shortest and the longest time for which a claim may hold without a beat.
+pub const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
+/// See [`LEAST_TTL`].
+pub const MOST_TTL: TimeDelta = TimeDelta::days(7);
+
 /// This machine, for the age of its own claims: neither a jump of its clock nor its sleep counts there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -148,7 +153,7 @@ pub fn fence<'t>(
                 step.generation,
                 generation.map(|generation| format!(" (generation {generation})")).unwrap_or_default()
             );
-            refuse(message, "stop working on it; what was not pushed is still in the worktree".into())
+            refuse(message, "stop working on it; what was not pushed is still where the work was done".into())
         }
         StepKind::StaleBreak { prior } => {
             let at = clock(step.at);

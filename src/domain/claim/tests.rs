@@ -185,8 +185,8 @@ fn only_the_holder_passes_the_fence_however_late_it_is() {
     assert_snapshot!(lines.join("\n"), @"
     passes on 1
     passes on 2
-    `t` is held by w (generation 3, last beat 2026-11-30T09:00:00Z), not by w (generation 2) | stop working on it; what was not pushed is still in the worktree
-    `t` was last held by w (generation 3, last beat 2026-11-30T09:00:00Z), not by v | stop working on it; what was not pushed is still in the worktree
+    `t` is held by w (generation 3, last beat 2026-11-30T09:00:00Z), not by w (generation 2) | stop working on it; what was not pushed is still where the work was done
+    `t` was last held by w (generation 3, last beat 2026-11-30T09:00:00Z), not by v | stop working on it; what was not pushed is still where the work was done
     `t` is held by nobody: the claim of w went stale and was broken by yoi at 2026-11-30T09:00:00Z | `yoi claim t` takes it again, if nobody else does
     `t` is held by nobody: w released it as pr-opened at 2026-11-30T09:00:00Z | `yoi why t` says what comes next
     `t` has no claim | `yoi claim t` takes it
