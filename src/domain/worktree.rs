@@ -11,6 +11,7 @@ pub mod removal;
 mod tests;
 pub mod using;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use journal::{BranchAt, Journal, Left, Made, Mend, Phase};
@@ -20,6 +21,7 @@ pub use removal::{Reason, Removal, may_remove, reasons};
 pub use using::may_use;
 
 use super::claim::name;
+use super::facts;
 use super::ticket::TicketId;
 
 /// Where the branches of tickets' worktrees lie: `yoi/NAME`.
@@ -55,6 +57,24 @@ impl Tree {
     pub fn short_branch(&self) -> Option<&str> {
         self.branch.as_deref().map(|branch| branch.strip_prefix("refs/heads/").unwrap_or(branch))
     }
+}
+
+/// Whose each standing worktree is. `known`: the ids of tickets, for names that were cut. Of several of one ticket the one
+/// that somebody works in counts.
+pub fn tickets_of<'a>(
+    standing: Vec<(String, facts::Worktree)>,
+    known: impl Iterator<Item = &'a TicketId> + Clone,
+) -> BTreeMap<TicketId, facts::Worktree> {
+    let mut trees: BTreeMap<TicketId, facts::Worktree> = BTreeMap::new();
+    for (its_name, tree) in standing {
+        let cut = || known.clone().find(|id| name::of(id) == its_name).cloned();
+        let Some(id) = name::id_of(&its_name).or_else(cut) else { continue };
+        let better = trees.get(&id).is_none_or(|other| other.live_process.is_none() && tree.live_process.is_some());
+        if better {
+            trees.insert(id, tree);
+        }
+    }
+    trees
 }
 
 /// The whole name of the branch of a ticket's worktree.

@@ -176,12 +176,15 @@ pub enum Effect {
     },
     /// Read all claims; answer `ClaimsRead`.
     ReadClaims,
+    /// Look which worktrees stand, and who works in them, without waiting for it; answer `WorktreesRead`.
+    ReadWorktrees,
     /// Break the stale claim of a ticket whose worker is gone, and put it into the queue again; answer `ClaimsRead` and
     /// `TicketWritten`.
     BringBack(TicketId),
     /// Probe the main worktree; answer `Probed`.
     Probe,
-    /// Read again, now, all that the kick rests on (these files and the main worktree); answer `Refreshed` after it.
+    /// Read again, now, all that the kick rests on (these files, the main worktree, and who works in the
+    /// tickets' worktrees); answer `Refreshed` after it.
     Refresh {
         /// Which kick.
         kick: KickId,

@@ -24,6 +24,7 @@ mod session;
 mod stamps;
 mod start;
 mod timers;
+mod trees;
 mod turns;
 mod verify;
 mod waking;
@@ -90,6 +91,7 @@ pub struct Engine {
     files: Files,
     verify: verify::Verify,
     claim_book: claims::ClaimBook,
+    trees: trees::TreeBook,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -147,6 +149,7 @@ impl Engine {
             files: Files::default(),
             verify: verify::Verify::default(),
             claim_book: claims::ClaimBook::default(),
+            trees: trees::TreeBook::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             gates: Gates::default(),
@@ -190,10 +193,12 @@ impl Engine {
             Event::Reviewed(findings) => self.reviewed(findings, now),
             Event::GitNoticed => {
                 self.want(Effect::ReadClaims);
+                self.look_at_trees(now);
                 self.probe_wanted();
             }
             Event::Probed(dirty) => self.probed(dirty),
             Event::ClaimsRead { news, full } => self.claims_read(news, full, now),
+            Event::WorktreesRead(standing) => self.worktrees_read(standing, now),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),
             Event::PodReported { pod, state } => self.pod_reported(pod, state, now),
             Event::PodEnded(id) => self.pod_ended(&id, now),
