@@ -161,7 +161,7 @@ impl Backlog {
     }
 
     /// Every readable ticket with an id of its own, by id.
-    pub fn tickets(&self) -> impl Iterator<Item = &Ticket> + Clone {
+    pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
         self.ids.values().filter_map(|named| match named {
             Named::Ticket(ticket) => Some(ticket),
             Named::Files(_) => None,

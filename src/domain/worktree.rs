@@ -18,8 +18,9 @@ pub use journal::{BranchAt, Journal, Left, Made, Mend, Phase};
 pub use lock::{Hold, Lock};
 pub use probe::{Commits, Named, Occupant, Probe};
 pub use removal::{Reason, Removal, may_remove, reasons};
-pub use using::may_use;
+pub use using::{may_enter, may_use};
 
+use super::backlog::Backlog;
 use super::claim::name;
 use super::facts;
 use super::ticket::TicketId;
@@ -59,15 +60,12 @@ impl Tree {
     }
 }
 
-/// Whose each standing worktree is. `known`: the ids of tickets, for names that were cut. Of several of one ticket the one
+/// Whose each standing worktree is; a name that was cut is one of the backlog's tickets. Of several of one ticket the one
 /// that somebody works in counts.
-pub fn tickets_of<'a>(
-    standing: Vec<(String, facts::Worktree)>,
-    known: impl Iterator<Item = &'a TicketId> + Clone,
-) -> BTreeMap<TicketId, facts::Worktree> {
+pub fn tickets_of(standing: Vec<(String, facts::Worktree)>, backlog: &Backlog) -> BTreeMap<TicketId, facts::Worktree> {
     let mut trees: BTreeMap<TicketId, facts::Worktree> = BTreeMap::new();
     for (its_name, tree) in standing {
-        let cut = || known.clone().find(|id| name::of(id) == its_name).cloned();
+        let cut = || backlog.tickets().map(|ticket| &ticket.id).find(|id| name::of(id) == its_name).cloned();
         let Some(id) = name::id_of(&its_name).or_else(cut) else { continue };
         let better = trees.get(&id).is_none_or(|other| other.live_process.is_none() && tree.live_process.is_some());
         if better {

@@ -2,13 +2,18 @@
 //!
 //! Other users' processes do not say where they work: they are not seen. Must not know: what follows from it.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::super::processes::proc_files::{Stat, pids};
 use super::paths::{is_in, shown};
 use crate::domain::worktree::Occupant;
+
+/// How far up it is looked whom a process descends from.
+const MOST_ABOVE: usize = 256;
 
 /// For each folder a process whose working folder lies in it; yoi's own do not count.
 pub(super) fn working_in<'a>(folders: impl Iterator<Item = &'a Path>) -> Vec<Option<u32>> {
@@ -28,6 +33,21 @@ pub(super) fn working_in<'a>(folders: impl Iterator<Item = &'a Path>) -> Vec<Opt
         }
     }
     found
+}
+
+/// Every process whose working folder lies in this one: not yoi's own, not `but`, and nobody whom one of those descends from.
+pub(super) fn others_in(folder: &Path, but: &[u32]) -> Vec<Occupant> {
+    let folder = canonical(folder);
+    let own: BTreeSet<u32> = but.iter().flat_map(|pid| line_of(*pid)).collect();
+    let inside = others().filter(|pid| link(*pid, "cwd").is_some_and(|works| is_in(&works, &folder)));
+    let strange = inside.filter(|pid| !own.contains(pid) && !is_yois(*pid));
+    strange.map(|pid| Occupant { pid, program: program(pid), open: None }).collect()
+}
+
+/// A process, and whom it descends from.
+fn line_of(pid: u32) -> impl Iterator<Item = u32> {
+    let parent = |pid: &u32| Stat::of(*pid).ok().map(|stat| stat.parent).filter(|parent| *parent > 0);
+    iter::successors(Some(pid), parent).take(MOST_ABOVE)
 }
 
 /// Every process that works in the folder, or has a file in it open; this one does not count.

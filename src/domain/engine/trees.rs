@@ -54,7 +54,7 @@ impl TreeBook {
 impl Engine {
     /// What a daemon finds at its start is no news.
     pub(super) fn find_worktrees(&mut self, standing: Vec<(String, Worktree)>, now: Timestamp) {
-        self.facts.worktrees = tickets_of(standing, self.backlog.tickets().map(|ticket| &ticket.id));
+        self.facts.worktrees = tickets_of(standing, &self.backlog);
         self.trees.looked_at = Some(now);
         self.note_workers(now);
     }
@@ -72,7 +72,7 @@ impl Engine {
     pub(super) fn worktrees_read(&mut self, standing: Vec<(String, Worktree)>, now: Timestamp) {
         self.trees.looked_at = Some(now);
         self.trees.asked_at = None;
-        self.facts.worktrees = tickets_of(standing, self.backlog.tickets().map(|ticket| &ticket.id));
+        self.facts.worktrees = tickets_of(standing, &self.backlog);
         for (id, since) in self.note_workers(now) {
             // What was kept from the Orchestrator may come to it now.
             self.stirred = true;
