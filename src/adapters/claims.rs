@@ -58,11 +58,11 @@ impl GitClaims {
 
     /// What the ref of this ticket's claim looks like from outside.
     pub fn trace(&self, id: &TicketId) -> Trace {
-        self.trace_below(CLAIMS, id)
+        self.trace_of(&refs::of(CLAIMS, id))
     }
 
-    fn trace_below(&self, prefix: &str, id: &TicketId) -> Trace {
-        self.common_dir.as_deref().map(|common| Trace::of(common, &refs::of(prefix, id))).unwrap_or_default()
+    fn trace_of(&self, name: &str) -> Trace {
+        self.common_dir.as_deref().map(|common| Trace::of(common, name)).unwrap_or_default()
     }
 
     fn all_below(&self, prefix: &str) -> Result<AllClaims, ClaimsError> {

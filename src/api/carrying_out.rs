@@ -9,10 +9,14 @@ use super::failure::Failure;
 use super::handle::handle;
 use super::request::Request;
 use super::{claiming, evidence, seeking, worktrees};
-use crate::daemon::Lending;
+use crate::daemon::{Alone, Lending};
 
 /// Carries out any request.
 pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
+    if request.is_local() { by_kind(request, &mut Alone(lending)) } else { by_kind(request, lending) }
+}
+
+fn by_kind<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
     match request {
         Request::Claim(request) => claiming::claim(request, lending),
         Request::Start(request) => claiming::start(request, lending),

@@ -47,7 +47,7 @@ pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
 
 /// Who claims, by what the request says of itself.
 pub(super) fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon::ClaimRequest, Failure> {
-    let ClaimRequest { id, worker, role, ttl, pid, session, own, caller } = request;
+    let ClaimRequest { id, worker, role, ttl, pid, session, own, caller, .. } = request;
     let role = role.unwrap_or_else(|| ROLE.to_owned());
     let worker = worker.unwrap_or_else(|| made_up(&role, &(host.ports().nonce)()));
     for (what, name) in [("worker", &worker), ("role", &role)] {

@@ -72,7 +72,7 @@ pub fn close<L: Lending>(request: &CloseRequest, lending: &mut L) -> Result<Valu
 }
 
 fn end_work<L: Lending>(request: &EndRequest, ending: Ending, lending: &mut L) -> Result<Value, Failure> {
-    let EndRequest { id, worker, generation, caller } = request;
+    let EndRequest { id, worker, generation, caller, .. } = request;
     let id = TicketId::new(id);
     let holder = match worker {
         Some(worker) => {

@@ -15,6 +15,7 @@ pub mod inspect;
 pub mod listing;
 mod operation;
 mod present;
+mod remote;
 mod report;
 pub mod request;
 pub mod schema;

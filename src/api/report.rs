@@ -51,6 +51,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
     obstacles.extend(host.obstruction().map(|o| format!("{}: ticket files are not read or written meanwhile", o.what)));
     obstacles.extend(super::watching::obstacles(host));
     obstacles.extend(super::connections::obstacle(host));
+    obstacles.extend(super::remote::trouble(engine));
     obstacles.extend(last_turn(host));
     obstacles.extend(host.history().trouble().map(|why| format!("history cannot be kept: {why}")));
     obstacles.extend(pause_not_kept(host).map(str::to_owned));
@@ -77,6 +78,7 @@ pub fn status(host: &Host) -> Result<Value, Failure> {
         tickets,
         classes,
         claims: present::claims(engine, now),
+        remote: super::remote::remote(engine),
         errors: engine.backlog().faults().into_iter().map(present::fault).collect(),
         without_frontmatter: maybe_tickets(host.ports().tickets.without_frontmatter()).len(),
         orchestrator: host.resident().then(|| orchestrator(engine, now)),
@@ -107,7 +109,9 @@ fn attention_events(host: &Host) -> Result<Vec<EventView>, StoreError> {
     let (engine, now) = (host.engine(), host.now());
     let session = engine.summary(now).live;
     let settings = host.settings_trouble().is_some();
-    let mut current = concern::current(&host.ledger(), session, settings, engine.policy().kick.max_per_hour, now);
+    let remote = engine.remote_summary().is_some_and(|remote| remote.told);
+    let mut current =
+        concern::current(&host.ledger(), session, (settings, remote), engine.policy().kick.max_per_hour, now);
     let is_unstamped = |record: &Record| record.ticket.as_ref().is_some_and(|id| engine.is_unstamped(id));
     let mut shown = BTreeSet::new();
     // Of one ticket the newest is enough, and nothing when that is resolved.

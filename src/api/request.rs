@@ -24,6 +24,12 @@ pub struct Caller {
     pub name: Option<String>,
 }
 
+/// What is not said on the wire is no.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// One request. Names are those of the commands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "kebab-case")]
@@ -241,6 +247,16 @@ impl Request {
         let asks_whose = matches!(self, Request::Next(_) | Request::Offer { .. });
         let moves = matches!(self, Request::Claim(_) | Request::Start(_) | Request::Heartbeat(_) | Request::Release(_));
         asks_whose || moves || self.end().is_some()
+    }
+
+    /// Whether it moves a claim for this machine alone.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Request::Claim(claim) | Request::Start(claim) => claim.local,
+            Request::Next(next) => next.local,
+            Request::Heartbeat(holder) | Request::Release(ReleaseRequest { holder, .. }) => holder.local,
+            _ => self.end().is_some_and(|end| end.local),
+        }
     }
 
     /// Of which ticket it ends the work.

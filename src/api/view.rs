@@ -14,7 +14,9 @@ use serde_json::Value;
 pub use claim::{BeatView, ClaimView, HeldTicketView, HolderView, StartView, StartedPod};
 pub use evidence::{ChildView, EndView};
 pub use next::{HeldBackView, NextView, ReasonView};
-pub use operation::{DoctorView, DownView, EventView, FindingView, StatusView, TICKET_FOLDER, TimerView, UpView};
+pub use operation::{
+    DoctorView, DownView, EventView, FindingView, RemoteView, StatusView, TICKET_FOLDER, TimerView, UpView,
+};
 pub use orchestrator::{DoneView, HeldView, HookView, ItemView, KickView, PodView, PodsView, WorkSetView};
 pub use ticket::{
     AwaitedView, FaultView, GateView, ListView, MoveView, NewView, ProblemView, SetView, ShowView, TicketView,

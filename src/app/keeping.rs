@@ -29,6 +29,8 @@ struct ClaimKeeper {
     claims: Arc<dyn Claims>,
     trace: Box<dyn Fn() -> Trace>,
     desk: Desk,
+    /// For this machine alone, where the remote cannot be asked and the claim was made so.
+    alone: Option<Desk>,
     holder: Holder,
     generation: u64,
     /// As it was when it was last looked at.
@@ -51,7 +53,9 @@ pub fn keeper(pod: &PodRun) -> Result<Box<dyn Keeper>, String> {
         (Arc::<GitClaims>::clone(&claims), Box::new(move || claims.trace(&id)))
     };
     let nonce = || ulid::Ulid::generate().to_string().to_lowercase();
-    let desk = Desk::new(Arc::clone(&claims), Arc::new(processes), Arc::new(chrono::Utc::now), Arc::new(nonce));
+    let desk = |claims| Desk::new(claims, Arc::new(processes.clone()), Arc::new(chrono::Utc::now), Arc::new(nonce));
+    let alone = claims.alone().filter(|_| pod.alone).map(desk);
+    let desk = desk(Arc::clone(&claims));
     let holder = Holder { id: pod.ticket.clone(), worker: pod.worker.clone(), generation: Some(pod.generation) };
     Ok(Box::new(ClaimKeeper {
         environment,
@@ -59,6 +63,7 @@ pub fn keeper(pod: &PodRun) -> Result<Box<dyn Keeper>, String> {
         claims,
         trace,
         desk,
+        alone,
         holder,
         generation: pod.generation,
         seen: None,
@@ -86,7 +91,11 @@ impl Keeper for ClaimKeeper {
     }
 
     fn renew(&mut self, process: &ProcessIdentity) -> Result<Hold, String> {
-        match renew(&self.desk, &self.holder, process) {
+        let mut renewed = renew(&self.desk, &self.holder, process);
+        if let (Err(VerbError::Failed(_)), Some(alone)) = (&renewed, &self.alone) {
+            renewed = renew(alone, &self.holder, process);
+        }
+        match renewed {
             Ok(tip) => {
                 self.seen = Some(((self.trace)(), Some(tip.revision)));
                 Ok(Hold::Own)
@@ -101,21 +110,29 @@ impl Keeper for ClaimKeeper {
     }
 
     fn release(&mut self, why: &str) -> Result<(), String> {
-        let Holder { id, worker, .. } = &self.holder;
-        let holder = HolderRequest { id: id.to_string(), worker: worker.clone(), generation: Some(self.generation) };
-        let caller = Caller { session: None, name: Some(YOI.into()) };
-        let request = Request::Release(ReleaseRequest {
-            holder,
-            outcome: Outcome::Abandoned.as_str().into(),
-            pr: None,
-            reason: Some(why.to_owned()),
-            caller,
-        });
-        let released =
-            App::open_or_ask(self.environment.clone(), self.workspace.clone()).and_then(|app| app.call(&request));
+        let app =
+            App::open_or_ask(self.environment.clone(), self.workspace.clone()).map_err(|failure| failure.message)?;
+        let mut released = app.call(&self.release_request(why, false));
+        if let (Err(Failure { kind: FailureKind::Failed, .. }), Some(_)) = (&released, &self.alone) {
+            released = app.call(&self.release_request(why, true));
+        }
         match released {
             Err(Failure { kind: FailureKind::Refused, passing: false, .. }) | Ok(_) => Ok(()),
             Err(failure) => Err(failure.message),
         }
+    }
+}
+
+impl ClaimKeeper {
+    fn release_request(&self, why: &str, local: bool) -> Request {
+        let Holder { id, worker, generation } = &self.holder;
+        let holder = HolderRequest { id: id.to_string(), worker: worker.clone(), generation: *generation, local };
+        Request::Release(ReleaseRequest {
+            holder,
+            outcome: Outcome::Abandoned.as_str().into(),
+            pr: None,
+            reason: Some(why.to_owned()),
+            caller: Caller { session: None, name: Some(YOI.into()) },
+        })
     }
 }

@@ -218,7 +218,7 @@ impl App {
 
     fn claims(&self) -> Arc<dyn Claims> {
         let (root, git) = (&self.workspace.root, self.workspace.git_common_dir.as_deref());
-        match &self.config.claims_remote {
+        match &self.config.claims.remote {
             Some(remote) => Arc::new(RemoteClaims::new(root, git, remote)),
             None => Arc::new(GitClaims::new(root, git)),
         }

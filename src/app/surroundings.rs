@@ -87,7 +87,6 @@ impl App {
             reach: self.reach(),
             command: self.command(),
             roles: self.roles(),
-            claims_remote: self.config.claims_remote.clone(),
             wake: self.wake(),
             obstacles: self.obstacles(),
             worktrees: self.worktrees(),

@@ -23,6 +23,10 @@ every command of the former holder is refused.
 In pull mode a queued ticket is accepted by it, behind every gate; in
 orchestrated mode only what `yoi accept` has accepted can be claimed.
 
+With [claims] remote that git server says whose it is. Where it cannot be asked
+nothing is claimed (exit 1); --local claims for this machine alone, and whoever
+claims the ticket at the remote before that hears of it has it instead.
+
 It prints the worker's name, which every later command of that worker takes:
   yoi claim fix-login
   export YOI_WORKER=coder-7k2m9x4q   # or --worker with each command
@@ -67,6 +71,9 @@ pub struct Which {
     /// The process that holds it (default: the nearest one above this that is no shell)
     #[arg(long, value_name = "PID")]
     pid: Option<u32>,
+    /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
+    #[arg(long)]
+    local: bool,
 }
 
 /// The holder of a claim.
@@ -80,6 +87,9 @@ pub struct Held {
     /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
     #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true)]
     generation: Option<u64>,
+    /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
+    #[arg(long)]
+    local: bool,
 }
 
 /// A sign of life: the claim holds for its whole time again
@@ -128,6 +138,7 @@ impl Which {
             pid: self.pid.unwrap_or_else(nearest),
             session: caller.session.clone(),
             own: ancestry::of(None).pids.into_iter().chain([std::process::id()]).collect(),
+            local: self.local,
             caller,
         })
     }
@@ -142,7 +153,7 @@ fn nearest() -> u32 {
 impl Held {
     /// On the wire.
     pub fn request(self) -> HolderRequest {
-        HolderRequest { id: self.id, worker: self.worker, generation: self.generation }
+        HolderRequest { id: self.id, worker: self.worker, generation: self.generation, local: self.local }
     }
 }
 

@@ -21,6 +21,9 @@ pub struct Of {
     /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
     #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true, requires = "worker")]
     generation: Option<u64>,
+    /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
+    #[arg(long)]
+    local: bool,
     #[command(flatten)]
     by: By,
     /// Print JSON
@@ -31,8 +34,14 @@ pub struct Of {
 impl Of {
     /// On the wire.
     pub fn request(&self) -> EndRequest {
-        let Self { id, worker, generation, by, .. } = self;
-        EndRequest { id: id.clone(), worker: worker.clone(), generation: *generation, caller: by.caller() }
+        let Self { id, worker, generation, local, by, .. } = self;
+        EndRequest {
+            id: id.clone(),
+            worker: worker.clone(),
+            generation: *generation,
+            local: *local,
+            caller: by.caller(),
+        }
     }
 
     /// Prints what came of it.

@@ -100,6 +100,7 @@ pub fn next(context: &Context, arguments: Arguments) -> Outcome {
         ttl: who.ttl,
         pid: who.pid,
         session: who.session,
+        local: who.local,
         agent,
         caller: who.caller,
     };

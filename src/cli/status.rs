@@ -9,7 +9,7 @@ use clap::Args;
 use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, list, output};
 use crate::api::connections::ConnectionsView;
-use crate::api::view::{EventView, HeldTicketView, HolderView, StatusView};
+use crate::api::view::{EventView, HeldTicketView, HolderView, RemoteView, StatusView};
 use crate::api::watching::WatchView;
 use crate::domain::classify::Class;
 use crate::domain::ticket::State;
@@ -91,6 +91,9 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
     if view.claims.len() > CLAIMS {
         line("claims", format!("{} more (`--json` has them all)", view.claims.len() - CLAIMS));
     }
+    if let Some(remote) = &view.remote {
+        line("remote", self::remote(remote, view.running));
+    }
     let absent = view.orchestrator.as_ref().is_none_or(|pod| pod.state == "gone");
     if let Some(pod) = &view.orchestrator {
         let since = if pod.since.is_empty() { String::new() } else { format!(" since {}", pod.since) };
@@ -124,6 +127,18 @@ fn lines(view: &StatusView) -> Vec<[String; 2]> {
         line("obstacle", obstacle.clone());
     }
     lines
+}
+
+/// What the claims of other clones are known by.
+fn remote(remote: &RemoteView, running: bool) -> String {
+    let name = &remote.name;
+    match (&remote.seen_at, running) {
+        (Some(at), _) => format!("{name} said at {at} which claims there are"),
+        (None, true) => format!("{name} has not said yet which claims there are"),
+        (None, false) => {
+            format!("{name} is asked by commands that move a claim, and by nobody else while no daemon runs")
+        }
+    }
 }
 
 /// How fast changes are noticed, and what was not.

@@ -1,4 +1,4 @@
-//! `[claims]`.
+//! The section `[claims]`.
 //!
 //! Must not know: what a claim is.
 
@@ -9,11 +9,14 @@ use crate::domain::git_name::is_remote_name;
 use crate::domain::policy::ClaimPolicy;
 use crate::text::duration;
 
+/// So often a remote is asked at most, and at least.
+const LEAST_REFRESH: TimeDelta = TimeDelta::seconds(1);
+const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
 /// The shortest and the longest time for which a claim holds.
 const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
 const MOST_TTL: TimeDelta = TimeDelta::days(7);
-/// How long a claim holds, and what shows and keeps it.
-pub(super) fn policy(values: &mut Values<'_>) -> ClaimPolicy {
+
+pub(super) fn read(values: &mut Values<'_>) -> ClaimPolicy {
     let default = ClaimPolicy::default();
     let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
     if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {
@@ -33,11 +36,19 @@ pub(super) fn policy(values: &mut Values<'_>) -> ClaimPolicy {
             format!("`claims.heartbeat` of `{every}` would renew a claim that has run out: `claims.ttl` is `{ttl}`"),
         );
     }
-    ClaimPolicy { ttl, label, heartbeat }
+    let refresh = values.duration("claims.refresh").unwrap_or(default.refresh);
+    if let Some(offset) = values.offset("claims.refresh").filter(|_| refresh < LEAST_REFRESH || refresh > MOST_REFRESH)
+    {
+        let (least, most) = (duration::text(LEAST_REFRESH), duration::text(MOST_REFRESH));
+        values.refuse(
+            offset,
+            format!("`claims.refresh` takes from `{least}` to `{most}`: so late the claims of other clones are known"),
+        );
+    }
+    ClaimPolicy { ttl, label, heartbeat, refresh, remote: remote(values) }
 }
 
-/// The git remote that says who has a claim.
-pub(super) fn remote(values: &mut Values<'_>) -> Option<String> {
+fn remote(values: &mut Values<'_>) -> Option<String> {
     let (offset, name) = values.text("claims.remote").filter(|(_, name)| !name.is_empty())?;
     if !is_remote_name(&name) {
         values.refuse(offset, "`claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");

@@ -65,10 +65,8 @@ pub struct Config {
     pub writes: WritePolicy,
     /// How often the files are compared with what was read of them; None: never.
     pub verify_every: Option<TimeDelta>,
-    /// How long a claim holds, and what shows it.
+    /// How long a claim holds, what shows it, and who says whose it is.
     pub claims: ClaimPolicy,
-    /// The git remote that says who has a claim; None: this repository does.
-    pub claims_remote: Option<String>,
     /// Roles that have a section, by name.
     pub roles: BTreeMap<String, RoleSettings>,
     /// The same as a list, in the order of the reference.

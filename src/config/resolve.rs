@@ -70,8 +70,7 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: claims::policy(values),
-        claims_remote: claims::remote(values),
+        claims: claims::read(values),
         roles: roles::read(values),
         settings: Vec::new(),
     };
@@ -212,7 +211,8 @@ fn setting(config: &Config, path: &str, values: &Values<'_>) -> Setting {
         "gates.dirty_workspace" => quoted(config.dirty_workspace.as_str()),
         "claims.ttl" => quoted(&duration::text(config.claims.ttl)),
         "claims.heartbeat" => quoted(&duration::text(config.claims.heartbeat)),
-        "claims.remote" => quoted(config.claims_remote.as_deref().unwrap_or_default()),
+        "claims.remote" => quoted(config.claims.remote.as_deref().unwrap_or_default()),
+        "claims.refresh" => quoted(&duration::text(config.claims.refresh)),
         "claims.label" => quoted(config.claims.label.as_deref().unwrap_or_default()),
         "watch.verify_every" => off_or(config.verify_every),
         // A key without a row here would be listed without a value; the test of the listing sees that.

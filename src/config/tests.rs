@@ -88,7 +88,7 @@ fn other_ways_to_write_it() {
 
 #[test]
 fn the_remote_of_claims() {
-    let remote = |name: &str| parse(&format!("[claims]\nremote = '{name}'\n")).unwrap().claims_remote;
+    let remote = |name: &str| parse(&format!("[claims]\nremote = '{name}'\n")).unwrap().claims.remote;
     assert_eq!((remote(""), remote("origin")), (None, Some("origin".into())));
     insta::assert_snapshot!(check("[claims]\nremote = '--upload-pack=x'\n"), @r"2:10 `claims.remote` takes the name of a git remote, like `origin`; `git remote` lists them");
 }

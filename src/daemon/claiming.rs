@@ -5,6 +5,7 @@
 mod back;
 mod desk;
 mod fenced;
+mod remote;
 mod role;
 mod seeking;
 mod start;
@@ -13,6 +14,7 @@ mod unheld;
 
 pub use desk::Desk;
 pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
+pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
 pub(super) use start::give_up;
 pub use start::{Started, mend_starts, start};
@@ -37,7 +39,11 @@ const YOI: &str = "yoi";
 
 impl From<ClaimsError> for VerbError {
     fn from(error: ClaimsError) -> Self {
-        VerbError::Failed(error.to_string())
+        let hint = match &error {
+            ClaimsError::Unreachable(_) => "; a worker's commands take `--local` then, for this machine alone",
+            _ => "",
+        };
+        VerbError::Failed(format!("{error}{hint}"))
     }
 }
 

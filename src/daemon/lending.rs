@@ -17,6 +17,24 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub trait Lending {
     /// Calls with the host. An error where there is none any more.
     fn lend<T: Send + 'static>(&mut self, call: impl FnOnce(&mut Host) -> T + Send + 'static) -> Result<T, VerbError>;
+
+    /// Whether claims are moved for this machine alone, beside a remote that says who has them.
+    fn is_alone(&self) -> bool {
+        false
+    }
+}
+
+/// Somebody for whom claims are moved for this machine alone (`--local`).
+pub struct Alone<'l, L>(pub &'l mut L);
+
+impl<L: Lending> Lending for Alone<'_, L> {
+    fn lend<T: Send + 'static>(&mut self, call: impl FnOnce(&mut Host) -> T + Send + 'static) -> Result<T, VerbError> {
+        self.0.lend(call)
+    }
+
+    fn is_alone(&self) -> bool {
+        true
+    }
 }
 
 /// In the host's own process and on its own thread: a command without a daemon.

@@ -37,7 +37,7 @@ pub use claiming::{
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};
 pub use history::History;
-pub use lending::{Lending, Visitor};
+pub use lending::{Alone, Lending, Visitor};
 pub use operation::{Reread, RoleCommand, Settings};
 pub use run::Stop;
 pub use sessions::Line;
@@ -82,6 +82,8 @@ pub enum Message {
     Visit(Box<dyn FnOnce(&mut Host) + Send>),
     /// A probe of the main worktree that took long has its answer.
     Probed(Dirty),
+    /// The remote that says who has a claim was asked for all of them.
+    RemoteAsked(Result<bool, String>),
     /// The configuration may have changed.
     Reload,
     /// End.

@@ -35,8 +35,6 @@ pub struct Settings {
     pub command: Option<Command>,
     /// The programs of roles that have one, by the role's name.
     pub roles: BTreeMap<String, RoleCommand>,
-    /// The git remote that says who has a claim; None: this repository does.
-    pub claims_remote: Option<String>,
     /// What wakes an Orchestrator that registers itself, if anything does.
     pub wake: Option<Wake>,
     /// What is in the way by them: an untrusted command, say.
@@ -72,8 +70,8 @@ impl Settings {
 /// Reads the settings again; the problems, a line each, where they cannot be used.
 pub type Reread = Box<dyn Fn() -> Result<Settings, Vec<String>> + Send>;
 
-/// Sections that are taken at a fresh start only: everything that is known rests on them.
-const FOUNDATIONS: [&str; 2] = ["tickets.", "frontmatter."];
+/// Sections and keys that are taken at a fresh start only: everything that is known rests on them.
+const FOUNDATIONS: [&str; 3] = ["tickets.", "frontmatter.", "claims.remote"];
 
 impl Host {
     /// Reads the settings again, and acts on them from now on. Bad ones change nothing: the last good ones stay in

@@ -60,6 +60,7 @@ impl Host {
                 events.extend(news.map(|news| Event::ClaimsRead { news, full: true }));
             }
             Effect::ReadWorktrees => self.ask_for_worktrees(events),
+            Effect::AskRemote => self.ask_remote(events),
             Effect::BringBack(id) => self.bring_back(id),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
             Effect::Launch(kick) => self.launch(&kick, events),
@@ -231,6 +232,7 @@ fn name(effect: &Effect) -> &'static str {
         Effect::StampQueued { .. } => "stamp",
         Effect::ReadClaims => "read-claims",
         Effect::ReadWorktrees => "read-worktrees",
+        Effect::AskRemote => "ask-remote",
         Effect::BringBack(_) => "bring-back",
         Effect::Probe => "probe",
         Effect::Refresh { .. } => "refresh",

@@ -27,6 +27,8 @@ const CHANCE: usize = 10;
 pub(super) struct Place {
     pub(super) worktree: PathBuf,
     pub(super) branch: Option<String>,
+    /// The claim is this machine's alone, beside a remote that says who has one.
+    pub(super) alone: bool,
 }
 
 impl Host {
@@ -42,7 +44,7 @@ impl Host {
         let id = proof.ticket();
         let path = self.writable(id)?;
         let ticket = self.known(id, &path)?;
-        let run = self.pod_run(tip);
+        let run = self.pod_run(tip, place.alone);
         let launch = self.pod_launch(&run, role, &ticket, place);
         let program = launch.command.first().cloned().unwrap_or_default();
         let call = self.on_pod_sign(&run, Some(first));
@@ -54,7 +56,7 @@ impl Host {
         Ok((run, order.launch.log))
     }
 
-    fn pod_run(&self, tip: &Tip) -> PodRun {
+    fn pod_run(&self, tip: &Tip, alone: bool) -> PodRun {
         let policy = &self.engine.policy().claims;
         let (step, nonce) = (&tip.step, (self.ports.nonce)());
         let ttl = step.ttl.span().to_std().unwrap_or_default();
@@ -67,7 +69,8 @@ impl Host {
             worker: step.worker.clone(),
             generation: step.generation,
             upkeep: Upkeep { ttl, every },
-            remote: self.settings.claims_remote.clone(),
+            remote: policy.remote.clone(),
+            alone,
             workspace: self.about.workspace.clone(),
             process: None,
             since: self.now(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::claiming::remote_asked;
 use super::{Host, Message};
 use crate::domain::engine::{Event, Record, RecordKind};
 
@@ -99,6 +100,7 @@ impl Host {
                 let newest = self.ports.worktree.newest().unwrap_or(dirty);
                 self.tell(Event::Probed(newest));
             }
+            Message::RemoteAsked(answer) => self.tell(remote_asked(answer)),
             Message::Reload => {
                 // What is wrong is kept, and shown.
                 let _ = self.reload();

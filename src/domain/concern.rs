@@ -29,20 +29,24 @@ pub const WAKING: &str = "waking";
 pub const SILENCE: &str = "silence";
 /// A report that did not count.
 pub const IGNORED: &str = "ignored_report";
+/// The remote that keeps the claims does not answer.
+pub const REMOTE: &str = "remote";
 /// A second session.
 pub const REFUSED: &str = "refused_session";
 
-/// What is true now, of all that an entry can be about. `settings`: they cannot be used as they are written.
+/// What is true now, of all that an entry can be about. `settings`: they cannot be used as they are written; `remote`: a
+/// person was told that it does not answer, and it does not still.
 pub fn current(
     saved: &SavedLedger,
     session: Option<&Session>,
-    settings: bool,
+    (settings, remote): (bool, bool),
     max_per_hour: u32,
     now: Timestamp,
 ) -> BTreeSet<&'static str> {
     let standing = Ledger { saved: saved.clone(), ..Ledger::default() }.standing(max_per_hour, now);
     let holds = [
         (SETTINGS, settings),
+        (REMOTE, remote),
         (FAILURES, standing.failures >= PATIENCE),
         (FRUITLESS, standing.fruitless >= PATIENCE),
         (BRAKE, standing.brake_until.is_some()),
@@ -121,16 +125,20 @@ mod tests {
     #[test]
     fn an_entry_is_shown_while_it_is_true_and_once() {
         let shown = |saved: &SavedLedger, settings: bool, entries: &[&str]| {
-            let mut current = current(saved, None, settings, 6, at(100));
+            let mut current = current(saved, None, (settings, settings), 6, at(100));
             let data = entries.iter().map(|about| json!({"what": about, "about": about}));
             data.filter(|data| still_holds(data, &mut current)).count()
         };
         let well = SavedLedger::default();
         assert_eq!(
-            shown(&well, false, &[SETTINGS, FAILURES, FRUITLESS, BRAKE, RATE_LIMIT, WAKING, SILENCE, IGNORED, REFUSED]),
+            shown(
+                &well,
+                false,
+                &[SETTINGS, FAILURES, FRUITLESS, BRAKE, RATE_LIMIT, WAKING, SILENCE, IGNORED, REFUSED, REMOTE]
+            ),
             0
         );
-        assert_eq!(shown(&well, true, &[SETTINGS, SETTINGS, SETTINGS]), 1);
+        assert_eq!(shown(&well, true, &[SETTINGS, SETTINGS, SETTINGS, REMOTE]), 2);
         let failed = SavedLedger { failures: 3, ..SavedLedger::default() };
         assert_eq!(shown(&failed, false, &[FAILURES, FRUITLESS, FAILURES]), 1);
         let limited = |until| SavedLedger { rate_limited_until: Some(at(until)), ..SavedLedger::default() };

@@ -138,11 +138,21 @@ pub struct ClaimPolicy {
     pub label: Option<String>,
     /// How often the claim of a supervised program is renewed while that shows life.
     pub heartbeat: TimeDelta,
+    /// The git remote that says who has a claim; None: this repository does.
+    pub remote: Option<String>,
+    /// How often a daemon asks it which claims there are.
+    pub refresh: TimeDelta,
 }
 
 impl Default for ClaimPolicy {
     fn default() -> Self {
-        Self { ttl: TimeDelta::minutes(90), label: Some("claimed".into()), heartbeat: TimeDelta::minutes(15) }
+        Self {
+            ttl: TimeDelta::minutes(90),
+            label: Some("claimed".into()),
+            heartbeat: TimeDelta::minutes(15),
+            remote: None,
+            refresh: TimeDelta::minutes(1),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Must not know: which step may follow which (`domain::claim` decides), git.
 
+use std::sync::Arc;
+
 use crate::domain::claim::{Revision, Step, Tip};
 use crate::domain::ticket::TicketId;
 
@@ -56,6 +58,17 @@ pub struct AllClaims {
 pub trait Claims: Send + Sync {
     /// The newest step of each chain, as far as it is known here without asking a remote.
     fn all(&self) -> Result<AllClaims, ClaimsError>;
+
+    /// Asks a remote that arbitrates for all chains, so that `all` knows what it knows. Whether any is another than it was.
+    fn refresh(&self) -> Result<bool, ClaimsError> {
+        Ok(false)
+    }
+
+    /// The same for this machine alone: whoever else arbitrates is not asked, and hears of it when it can be. None where nobody
+    /// else does.
+    fn alone(&self) -> Option<Arc<dyn Claims>> {
+        None
+    }
 
     /// The newest step of one chain, by whoever arbitrates: with a remote it is asked.
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError>;

@@ -86,6 +86,9 @@ pub struct PodRun {
     pub upkeep: Upkeep,
     /// The git remote that says who has a claim; None: the workspace's repository does.
     pub remote: Option<String>,
+    /// Where that remote cannot be asked the claim is kept for this machine alone.
+    #[serde(default)]
+    pub alone: bool,
     /// The workspace whose claim it is.
     #[serde(with = "any_path")]
     pub workspace: PathBuf,

@@ -28,7 +28,7 @@ impl World {
             }
             Effect::ReadClaims => self.answer(Event::ClaimsRead { news: Vec::new(), full: true }),
             Effect::ReadWorktrees => self.answer(Event::WorktreesRead(Vec::new())),
-            Effect::BringBack(_) => panic!("nobody claims in this world: {effect:?}"),
+            Effect::AskRemote | Effect::BringBack(_) => panic!("nobody claims in this world: {effect:?}"),
             Effect::Probe => self.probe(),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths),
             Effect::Launch(kick) => self.launch(kick),

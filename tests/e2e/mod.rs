@@ -21,6 +21,7 @@ mod messages;
 mod mounts;
 mod offered_again;
 mod operation;
+mod remotes;
 mod restart;
 mod roles;
 mod runs;

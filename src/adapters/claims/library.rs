@@ -127,6 +127,18 @@ impl Refs for Library {
         Ok(found)
     }
 
+    fn heads(&self, prefix: &str) -> Result<Vec<(String, String)>, ClaimsError> {
+        let glob = format!("{prefix}*");
+        let failed = |error| failed(&glob, &error);
+        let mut found = Vec::new();
+        for reference in self.repository.references_glob(&glob).map_err(failed)? {
+            let reference = reference.map_err(failed)?;
+            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+            found.extend(reference.target().map(|oid| (name, oid.to_string())));
+        }
+        Ok(found)
+    }
+
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError> {
         self.found(self.repository.find_reference(name), name)
     }

@@ -158,6 +158,12 @@ impl Refs for Program {
         Ok(all)
     }
 
+    fn heads(&self, prefix: &str) -> Result<Vec<(String, String)>, ClaimsError> {
+        let (mut found, _) = self.refs(prefix.trim_end_matches('/'))?;
+        found.retain(|name, oid| name.starts_with(prefix) && !oid.contains(' '));
+        Ok(found.into_iter().collect())
+    }
+
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError> {
         let (mut found, broken) = self.refs(name)?;
         found.retain(|other, _| other == name);

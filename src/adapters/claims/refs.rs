@@ -29,10 +29,20 @@ pub(super) enum Target {
     Known,
 }
 
+impl Target {
+    /// The commit's, where it is one that was read.
+    pub(super) fn oid(&self) -> Option<&str> {
+        if let Target::Commit(oid, _) = self { Some(oid) } else { None }
+    }
+}
+
 /// A repository's refs and objects.
 pub(super) trait Refs {
     /// All refs whose names begin so, in no order. What `known` says of a name and an object id need not be read.
     fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError>;
+
+    /// The names that begin so, with the object ids that they lead to; what leads to none is left out.
+    fn heads(&self, prefix: &str) -> Result<Vec<(String, String)>, ClaimsError>;
 
     /// One ref.
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError>;

@@ -3,12 +3,17 @@
 //!
 //! Must not know: who may take which step; how the user's credentials, ssh and proxies work, which are the git program's.
 
+mod alone;
+mod looking;
+mod sentences;
 mod settings;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use alone::AloneClaims;
 use ulid::Ulid;
 
 use super::push::{self, Push, words};
@@ -27,8 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TRIES: u32 = 3;
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(100);
-/// When what an interrupted reading left may be removed.
-const LEFT: Duration = Duration::from_hours(1);
 
 /// What every fetch is told: only what is asked for comes, nothing else is updated, pruned, written or collected.
 const FETCH: [&str; 16] = [
@@ -82,22 +85,12 @@ impl RemoteClaims {
         self
     }
 
-    /// Asks the remote for all chains, so that `all` knows what it knows.
-    pub fn refresh(&self) -> Result<(), ClaimsError> {
-        let refspec = format!("+{CLAIMS}*:{}*", self.seen());
-        let said = self.ask_to_fetch(["--prune", &self.remote, &refspec])?;
-        if !said.success() {
-            return Err(self.unreachable(&words(&said.err)));
-        }
-        self.sweep()
+    /// What the ref looks like from outside by which the ticket's claim was last seen here.
+    pub fn trace(&self, id: &TicketId) -> Trace {
+        self.here.trace_of(&self.shown(id))
     }
 
     /// Where the chains lie here, as they were last seen.
-    /// What the ref looks like from outside by which the ticket's claim was last seen here.
-    pub fn trace(&self, id: &TicketId) -> Trace {
-        self.here.trace_below(&self.seen(), id)
-    }
-
     fn seen(&self) -> String {
         format!("refs/yoi/remotes/{}/claims/", self.remote)
     }
@@ -123,15 +116,13 @@ impl RemoteClaims {
         }
     }
 
-    fn ask_to_fetch(&self, arguments: [&str; 3]) -> Result<Said, ClaimsError> {
-        self.ask(&[&FETCH[..], &arguments].concat())?.map_err(|why| self.unreachable(&why))
+    /// An answer of the remote, whatever it is.
+    fn answer(&self, arguments: &[&str]) -> Result<Said, ClaimsError> {
+        self.ask(arguments)?.map_err(|why| self.unreachable(&why))
     }
 
-    fn unreachable(&self, why: &str) -> ClaimsError {
-        ClaimsError::Unreachable(format!(
-            "the remote `{}`, which keeps the claims, cannot be asked, and nothing was changed: {why}",
-            self.remote
-        ))
+    fn ask_to_fetch(&self, arguments: &[&str]) -> Result<Said, ClaimsError> {
+        self.answer(&[&FETCH[..], arguments].concat())
     }
 
     /// The newest step there, now.
@@ -139,45 +130,37 @@ impl RemoteClaims {
         let (name, seen) = (refs::of(CLAIMS, id), refs::of(&self.seen(), id));
         let reading = format!("{}{}", self.reading(), Ulid::generate());
         let refspec = format!("+{name}:{reading}");
-        let said = self.ask_to_fetch(["--no-prune", &self.remote, &refspec])?;
+        // What is newer than this answer must not be forgotten for it.
+        let before = refs.find(&seen)?.map(|target| target.oid().unwrap_or_default().to_owned());
+        let said = self.ask_to_fetch(&["--no-prune", &self.remote, &refspec])?;
         if !said.success() {
             if !said.err.contains("couldn't find remote ref") {
                 return Err(self.unreachable(&words(&said.err)));
             }
-            if refs.find(&seen)?.is_some() {
-                self.update(&format!("delete {seen}\n"));
+            if let Some(before) = before {
+                self.update(&format!("delete {seen} {before}\n"));
             }
             return Ok(None);
         }
         let target = refs.find(&reading)?.unwrap_or(Target::Broken);
-        if let Target::Commit(oid, _) = &target {
-            self.update(&format!("update {seen} {oid}\ndelete {reading}\n"));
-        } else {
-            self.update(&format!("delete {reading}\n"));
+        if let Target::Commit(oid, _) = &target
+            && before.as_ref() != Some(oid)
+        {
+            let zeros = "0".repeat(oid.len());
+            let before = before.as_ref().filter(|before| !before.is_empty());
+            self.update(&format!("update {seen} {oid} {}\n", before.unwrap_or(&zeros)));
         }
+        self.update(&format!("delete {reading}\n"));
         let remedy = format!("`git push {} :{name}` removes it there", self.remote);
         refs::tip(CLAIMS, &name, target).map(Some).map_err(|why| refs::unreadable(&name, &why, &remedy))
     }
 
-    /// Changes refs of our own, which nobody's claim depends on: `refresh` puts right what fails here.
-    fn update(&self, what: &str) {
+    /// Changes refs of our own, which nobody's claim depends on: `refresh` puts right what fails here. Returns whether all of it
+    /// was done.
+    fn update(&self, what: &str) -> bool {
         let arguments = ["-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "--stdin"];
-        let _ = git_program::ask(&self.here.root, &arguments, what.as_bytes(), LIMIT);
-    }
-
-    /// Removes what readings left that were interrupted long ago.
-    fn sweep(&self) -> Result<(), ClaimsError> {
-        let reading = self.reading();
-        let is_left = |name: &str| {
-            let begun = name.strip_prefix(&reading).and_then(|name| name.parse::<Ulid>().ok());
-            begun.is_some_and(|begun| begun.datetime().elapsed().is_ok_and(|age| age > LEFT))
-        };
-        let left = self.here.refs()?.list(&reading, &|_, _| true)?.into_iter().filter(|(name, _)| is_left(name));
-        let deletions: String = left.flat_map(|(name, _)| ["delete ".into(), name, "\n".into()]).collect();
-        if !deletions.is_empty() {
-            self.update(&deletions);
-        }
-        Ok(())
+        let said = git_program::ask(&self.here.root, &arguments, what.as_bytes(), LIMIT);
+        said.is_ok_and(|said| said.success())
     }
 
     fn push(&self, name: &str, expected: Option<&Revision>, new: &Revision) -> Result<Push, ClaimsError> {
@@ -214,11 +197,32 @@ impl RemoteClaims {
 impl Claims for RemoteClaims {
     fn all(&self) -> Result<AllClaims, ClaimsError> {
         settings::check_name(&self.remote)?;
-        self.here.all_below(&self.seen())
+        let mut all = self.here.all_below(&self.seen())?;
+        let alone = self.all_alone()?;
+        if !alone.tips.is_empty() {
+            all.tips.retain(|tip| alone.tips.iter().all(|other| other.step.ticket != tip.step.ticket));
+            all.tips.extend(alone.tips);
+        }
+        all.unreadable.extend(alone.unreadable);
+        Ok(all)
+    }
+
+    fn alone(&self) -> Option<Arc<dyn Claims>> {
+        Some(Arc::new(AloneClaims(self.clone())))
+    }
+
+    fn refresh(&self) -> Result<bool, ClaimsError> {
+        self.look()
     }
 
     fn read(&self, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {
-        self.fetch(&*self.here.refs()?, id)
+        let refs = &*self.here.refs()?;
+        let Some(alone) = self.alone(refs, id)? else { return self.fetch(refs, id) };
+        match self.settle(refs, id, &alone) {
+            // Of what only this machine knows it can say how it stands.
+            Err(ClaimsError::Unreachable(_)) => Ok(Some(alone.tip)),
+            settled => settled,
+        }
     }
 
     fn swap(
@@ -229,12 +233,28 @@ impl Claims for RemoteClaims {
         steps: &[Step],
     ) -> Result<Swapped, ClaimsError> {
         let refs = &*self.here.refs()?;
+        if let Some(alone) = self.alone(refs, id)? {
+            return self.swap_beside(refs, &alone, (expected, on), steps);
+        }
         let newest = match self.expected(refs, id, expected)? {
             Ok(newest) => newest,
             Err(lost) => return Ok(lost),
         };
         check_wish(id, newest.as_ref(), on, steps)?;
         let made = refs::write(refs, on, steps)?;
+        self.push_until_known(refs, id, expected, &made)
+    }
+}
+
+impl RemoteClaims {
+    /// Pushes a step, and says nothing before it is known what came of it.
+    fn push_until_known(
+        &self,
+        refs: &dyn Refs,
+        id: &TicketId,
+        expected: Option<&Revision>,
+        made: &Tip,
+    ) -> Result<Swapped, ClaimsError> {
         let name = refs::of(CLAIMS, id);
         let due = Instant::now() + PATIENCE;
         for tried in 1.. {
@@ -251,7 +271,7 @@ impl Claims for RemoteClaims {
                 (Err(error), Push::Unanswered(why)) => return Err(self.unknown(id, why, &error)),
                 (Err(error), _) => return Err(error),
             };
-            if newest.as_ref() == Some(&made) {
+            if newest.as_ref() == Some(made) {
                 break;
             }
             if newest.as_ref().map(|tip| &tip.revision) != expected {
@@ -272,24 +292,6 @@ impl Claims for RemoteClaims {
         }
         // What was last seen of the remote is ours. Where that cannot be noted, the next `refresh` does.
         let _ = refs.put(&refs::of(&self.seen(), id), &made.revision);
-        Ok(Swapped::Moved(made))
-    }
-}
-
-impl RemoteClaims {
-    fn unknown(&self, id: &TicketId, why: &str, error: &ClaimsError) -> ClaimsError {
-        ClaimsError::Unknown(format!(
-            "whether the claim of `{id}` was moved is not known: the remote `{}` gave no answer ({why}), and then could not \
-             be asked ({error})",
-            self.remote
-        ))
-    }
-
-    fn unfinished(&self, id: &TicketId, why: &str) -> ClaimsError {
-        ClaimsError::Unknown(format!(
-            "whether the claim of `{id}` will be moved is not known: the remote `{}` has not done it, and may be at it \
-             still ({why})",
-            self.remote
-        ))
+        Ok(Swapped::Moved(made.clone()))
     }
 }

@@ -11,6 +11,7 @@ use super::*;
 use crate::domain::claim::name;
 use crate::domain::sample::id;
 
+mod alone;
 mod race;
 mod remote;
 mod servers;

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use super::{Caller, is_false};
 
 /// Of which ticket, and who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,9 @@ pub struct EndRequest {
     /// Which claim of the ticket; null: whichever is the worker's.
     #[serde(default)]
     pub generation: Option<u64>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
     /// Who asks.
     #[serde(default)]
     pub caller: Caller,

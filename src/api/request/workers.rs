@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use super::{Caller, is_false};
 
 /// `yoi claim`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,9 @@ pub struct ClaimRequest {
     /// The process that asks and those above it, which may be in the ticket's worktree already.
     #[serde(default)]
     pub own: Vec<u32>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
     /// Who asks.
     #[serde(default)]
     pub caller: Caller,
@@ -52,6 +55,9 @@ pub struct NextRequest {
     pub pid: u32,
     /// Its session.
     pub session: Option<String>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub local: bool,
     /// The durable agent behind the run: the claim is noted under its name.
     pub agent: Option<String>,
     /// Who asks.
@@ -68,6 +74,9 @@ pub struct HolderRequest {
     /// Which claim of the ticket; null: whichever is the worker's.
     #[serde(default)]
     pub generation: Option<u64>,
+    /// Beside a remote that says who has a claim: for this machine alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
 }
 
 /// `yoi release`.

@@ -84,6 +84,19 @@ pub struct TimerView {
     pub at: String,
 }
 
+/// The remote that says who has a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemoteView {
+    /// Its name in git.
+    pub name: String,
+    /// When it last said which claims there are; null: not since the daemon started, or no daemon is running.
+    pub seen_at: Option<String>,
+    /// Since when it does not answer; null where it does.
+    pub silent_since: Option<String>,
+    /// Why it does not.
+    pub why: Option<String>,
+}
+
 /// `yoi status`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusView {
@@ -117,6 +130,9 @@ pub struct StatusView {
     /// Claims that nobody has ended, fresh and stale.
     #[serde(default)]
     pub claims: Vec<HeldTicketView>,
+    /// The remote that says who has a claim; null where this repository does.
+    #[serde(default)]
+    pub remote: Option<RemoteView>,
     /// Files that are listed as errors.
     pub errors: Vec<FaultView>,
     /// Markdown files in the ticket folder that may have been meant as tickets, and have no frontmatter.

@@ -58,7 +58,7 @@ impl Host {
 }
 
 fn bring_back<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(), VerbError> {
-    let desk = lending.lend(|host| host.desk())?;
+    let desk = lending.lend(|host| host.desk(false))?;
     let Some(tip) = desk.claims.read(id)? else { return Ok(()) };
     let tip = broken(&desk, id, tip)?;
     let news = ClaimNews::of(&tip, &desk.machine(), desk.now());

@@ -19,6 +19,8 @@ pub struct Desk {
     processes: Arc<dyn Processes>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     nonce: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Beside a remote that says who has a claim.
+    alone: bool,
 }
 
 impl Desk {
@@ -29,23 +31,28 @@ impl Desk {
         clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
         nonce: Arc<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
-        Self { claims, processes, clock, nonce }
+        Self { claims, processes, clock, nonce, alone: false }
     }
 }
 
 impl Host {
-    pub(super) fn desk(&self) -> Desk {
+    /// `alone`: claims are moved for this machine alone, where somebody else says who has them.
+    pub(super) fn desk(&self, alone: bool) -> Desk {
         let Ports { claims, processes, clock, nonce, .. } = &self.ports;
-        Desk {
-            claims: Arc::clone(claims),
-            processes: Arc::clone(processes),
-            clock: Arc::clone(clock),
-            nonce: Arc::clone(nonce),
-        }
+        let beside = claims.alone().filter(|_| alone);
+        let (alone, claims) = (beside.is_some(), beside.unwrap_or_else(|| Arc::clone(claims)));
+        Desk { claims, processes: Arc::clone(processes), clock: Arc::clone(clock), nonce: Arc::clone(nonce), alone }
     }
 }
 
 impl Desk {
+    /// What whoever moved a claim by it has to know.
+    pub(super) fn remark(&self) -> Option<String> {
+        let text = "for this machine alone: the remote, which says who has it, hears of it when it can be asked, and if \
+                    somebody else has claimed it there by then, that one has it";
+        self.alone.then(|| text.to_owned())
+    }
+
     pub(super) fn now(&self) -> Timestamp {
         (self.clock)()
     }

@@ -68,7 +68,8 @@ pub fn fenced_after<L: Lending, P: Send + 'static, T: Send + 'static>(
     prepare: impl FnOnce(&mut L) -> Result<P, VerbError>,
     write: impl FnOnce(&mut Host, &Fence, P) -> Result<T, VerbError> + Send + 'static,
 ) -> Result<(T, Vec<String>), VerbError> {
-    let desk = lending.lend(|host| host.desk())?;
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
     let fence = stand(&desk, holder, None)?;
     let standing = fence.clone();
     let written = match prepare(lending) {

@@ -49,7 +49,11 @@ pub(super) fn launch<L: Lending>(
     standing: &Standing,
     role: RoleCommand,
 ) -> Result<(PodRun, PathBuf), VerbError> {
-    let place = Place { worktree: standing.tree.path.clone(), branch: standing.tree.short_branch().map(str::to_owned) };
+    let place = Place {
+        worktree: standing.tree.path.clone(),
+        branch: standing.tree.short_branch().map(str::to_owned),
+        alone: lending.is_alone(),
+    };
     let (id, by, tip, (tell, first)) = (request.id.clone(), request.by.clone(), claimed.tip.clone(), channel());
     let (run, log) = lending.lend(move |host| {
         let proof = host.confirm(&id, &by)?;

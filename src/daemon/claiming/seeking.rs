@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::YOI;
 use super::desk::Desk;
+use super::remote::look_at_remote;
 use super::taking::{ClaimRequest, Claimed, claim};
 use crate::daemon::{Host, Lending, Moved, VerbError};
 use crate::domain::claim::{
@@ -44,7 +45,11 @@ pub enum Next {
 /// Looks for the next ticket. A race that is lost, or a ticket that cannot be claimed after all, leads to the next one; what
 /// fails outside ends it and is never taken for idleness.
 pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, VerbError> {
-    see_that_claims_are_read(lending)?;
+    match look_at_remote(lending) {
+        Err(error) if seeking.claims.is_some() => return Err(error),
+        // What is known of it is shown to whoever only looks.
+        _ => see_that_claims_are_read(lending)?,
+    }
     let mut passed = BTreeMap::new();
     loop {
         let seeker = seeking.seeker.clone();
@@ -90,9 +95,10 @@ fn never_first(passed: &BTreeMap<TicketId, String>) -> VerbError {
 
 /// Where nothing is known of any claim, that is because there are none: what is read in vain must not make everything free.
 fn see_that_claims_are_read<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
-    let unknown = lending.lend(|host| {
+    let alone = lending.is_alone();
+    let unknown = lending.lend(move |host| {
         let facts = host.engine.facts();
-        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk())
+        (facts.claims.is_empty() && facts.ended_claims.is_empty()).then(|| host.desk(alone))
     })?;
     let Some(desk) = unknown else { return Ok(()) };
     match desk.claims.all() {
@@ -161,7 +167,7 @@ impl Host {
 /// back to it.
 pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor) -> Result<Moved, VerbError> {
     let asked = id.clone();
-    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk()))??;
+    let desk = lending.lend(move |host| host.refuse_no_offer(&asked).map(|()| host.desk(false)))??;
     let tip = desk.claims.read(id)?;
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());

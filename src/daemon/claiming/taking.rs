@@ -56,8 +56,9 @@ enum Warrant {
 
 /// Claims a ticket. Of any number of challengers one wins; the others are refused and told who holds it.
 pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
-    let asked = request.clone();
-    let (desk, warrant) = lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(), warrant)))??;
+    let (asked, alone) = (request.clone(), lending.is_alone());
+    let (desk, warrant) =
+        lending.lend(move |host| host.warrant(&asked).map(|warrant| (host.desk(alone), warrant)))??;
     let (tip, broken) = take(&desk, request, &warrant)?;
     let (asked, won, prior) = (request.clone(), tip.clone(), broken.clone());
     let accepts = matches!(warrant, Warrant::Lock);
@@ -65,6 +66,8 @@ pub fn claim<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Clai
     match noted {
         Ok((ticket, remarks)) => {
             let until = ClaimNews::of(&tip, &desk.machine(), desk.now()).expires().unwrap_or_else(|| desk.now());
+            let mut remarks = remarks;
+            remarks.extend(desk.remark());
             Ok(Claimed { tip, ticket, broken, until, remarks })
         }
         Err(error) => Err(give_back(lending, &desk, &tip, error)),

@@ -9,7 +9,8 @@ use crate::ports::ClaimsError;
 
 /// The newest step of a ticket's claim, by whoever arbitrates, and how it stands now. Without git nobody holds anything.
 pub fn stands<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(Option<Tip>, Stands), VerbError> {
-    let desk = lending.lend(|host| host.desk())?;
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
     let tip = match desk.claims.read(id) {
         Err(ClaimsError::NoGit(_)) => None,
         read => read?,

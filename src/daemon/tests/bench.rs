@@ -114,7 +114,6 @@ impl Bench {
             reach,
             command: None,
             roles: BTreeMap::new(),
-            claims_remote: None,
             wake: None,
             obstacles: Vec::new(),
             worktrees,

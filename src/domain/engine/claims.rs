@@ -126,8 +126,14 @@ impl Engine {
         let id = news.ticket.clone();
         let (held_before, ended_before) =
             (self.facts.claims.get(&id).cloned(), self.facts.ended_claims.get(&id).cloned());
-        let other = self.claim_book.generations.get(&id) != Some(&news.generation);
         let stands = news.stands.clone();
+        let worker = |claim: &Claim| claim.worker.clone();
+        // Two that were claimed apart from one another, each beside a remote that could not be asked, count alike.
+        let other = self.claim_book.generations.get(&id) != Some(&news.generation)
+            || held_before
+                .as_ref()
+                .map(worker)
+                .is_some_and(|before| stands.as_ref().is_ok_and(|now| now.worker != before));
         self.know_claim(news);
         self.judge_reverted(&id, now);
         match (stands, held_before) {

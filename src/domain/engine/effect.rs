@@ -178,6 +178,8 @@ pub enum Effect {
     ReadClaims,
     /// Look which worktrees stand, and who works in them, without waiting for it; answer `WorktreesRead`.
     ReadWorktrees,
+    /// Ask the remote that says who has a claim for all of them, without waiting for it; answer `RemoteAsked`.
+    AskRemote,
     /// Break the stale claim of a ticket whose worker is gone, and put it into the queue again; answer `ClaimsRead` and
     /// `TicketWritten`.
     BringBack(TicketId),

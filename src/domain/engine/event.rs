@@ -237,6 +237,13 @@ pub enum Event {
     },
     /// It was looked which worktrees stand, by name (`domain::claim::name`), and who works in them. There are no others.
     WorktreesRead(Vec<(String, Worktree)>),
+    /// The remote that says who has a claim was asked for all of them.
+    RemoteAsked {
+        /// Whether any is another than it was; or why it did not say, in words.
+        answer: Result<bool, String>,
+        /// As in [`Event::TurnEnded`].
+        jitter: u16,
+    },
     /// The main worktree was probed.
     Probed(Dirty),
     /// A boundary from outside: `panel_open`, `user_kick`.

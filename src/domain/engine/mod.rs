@@ -19,6 +19,7 @@ mod pending;
 mod pods;
 mod polite;
 mod progress;
+mod remote;
 mod saved_over;
 mod session;
 mod stamps;
@@ -40,6 +41,7 @@ pub use effect::{Effect, Kick, Record, RecordKind};
 pub use event::{Actor, EndedTurn, Event, KickId, LastSeen, Reach, Reload, RunningTurn, Start, TurnOutcome};
 pub use orders::Orders;
 pub use polite::Stamp;
+pub use remote::RemoteSummary;
 pub use session::{Contact, Pending, Registers, SavedSession, Session, SessionReport, SessionState, Waking, Way};
 pub use turns::{Orchestrator, Turn};
 pub use verify::WatchSummary;
@@ -92,6 +94,7 @@ pub struct Engine {
     verify: verify::Verify,
     claim_book: claims::ClaimBook,
     trees: trees::TreeBook,
+    remote: remote::Remote,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
     timers: Timers,
@@ -150,6 +153,7 @@ impl Engine {
             verify: verify::Verify::default(),
             claim_book: claims::ClaimBook::default(),
             trees: trees::TreeBook::default(),
+            remote: remote::Remote::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
             gates: Gates::default(),
@@ -199,6 +203,7 @@ impl Engine {
             Event::Probed(dirty) => self.probed(dirty),
             Event::ClaimsRead { news, full } => self.claims_read(news, full, now),
             Event::WorktreesRead(standing) => self.worktrees_read(standing, now),
+            Event::RemoteAsked { answer, jitter } => self.remote_asked(answer, jitter, now),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),
             Event::PodReported { pod, state } => self.pod_reported(pod, state, now),
             Event::PodEnded(id) => self.pod_ended(&id, now),

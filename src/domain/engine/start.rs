@@ -32,6 +32,7 @@ impl Engine {
         self.backlog = Backlog::of(start.files);
         self.find_worktrees(start.worktrees, now);
         self.verify.all_read(now);
+        self.remote.begin(now);
         self.gates.judge_all();
         for pod in start.pods {
             if !pod.supervised {

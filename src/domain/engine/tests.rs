@@ -14,6 +14,7 @@ mod operation;
 mod orders;
 mod polite;
 mod registering;
+mod remote;
 mod scripts;
 mod seen;
 mod sessions;

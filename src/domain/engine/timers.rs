@@ -116,7 +116,7 @@ impl Engine {
         timers
     }
 
-    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 16] {
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 17] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
@@ -139,6 +139,7 @@ impl Engine {
             ("seen work that has not moved is offered again", reoffered),
             ("an awaited step is overdue, or a claim goes stale", self.active_until()),
             ("it is tried again to bring a lost ticket back to the queue", self.claim_book.again()),
+            ("the remote is asked which claims there are", self.remote_due()),
             ("the Orchestrator's session is looked at", self.session_due()),
         ]
     }
@@ -167,6 +168,7 @@ impl Engine {
             self.want(Effect::Read(due));
         }
         self.verify_if_due(now);
+        self.ask_remote_if_due(now);
         self.be_polite(now);
         self.stamp_what_failed(now);
         self.look_at_trees_if_due(now);
@@ -272,6 +274,7 @@ impl Engine {
         self.verify.shift(back);
         self.claim_book.shift(back);
         self.trees.shift(back);
+        self.remote.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);
         self.work_set.shift(back);

@@ -9,12 +9,12 @@ use super::servers::{daemon, free_port, http};
 use super::*;
 
 /// A bare repository `server.git`, and clones of it beside.
-struct Clones {
+pub(super) struct Clones {
     folder: TempDir,
 }
 
 impl Clones {
-    fn new(clones: usize) -> Self {
+    pub(super) fn new(clones: usize) -> Self {
         let clones_too = Self { folder: TempDir::new().unwrap() };
         clones_too.shell("git init -q --bare server.git; git -C server.git config http.receivepack true");
         for clone in 0..clones {
@@ -24,7 +24,7 @@ impl Clones {
     }
 
     #[track_caller]
-    fn shell(&self, script: &str) -> String {
+    pub(super) fn shell(&self, script: &str) -> String {
         shell(self.folder.path(), script)
     }
 
@@ -32,12 +32,12 @@ impl Clones {
         self.folder.path().join(clone.to_string())
     }
 
-    fn claims(&self, clone: usize) -> RemoteClaims {
+    pub(super) fn claims(&self, clone: usize) -> RemoteClaims {
         remote(&self.clone(clone))
     }
 
     /// A hook of the server's.
-    fn hook(&self, name: &str, script: &str) {
+    pub(super) fn hook(&self, name: &str, script: &str) {
         let path = self.folder.path().join("server.git/hooks").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -51,7 +51,7 @@ impl Clones {
     }
 
     /// What the server has of `t`.
-    fn at_server(&self) -> String {
+    pub(super) fn at_server(&self) -> String {
         self.shell("git -C server.git for-each-ref --format='%(objectname)' refs/yoi/claims/t").trim().to_owned()
     }
 }
@@ -112,8 +112,9 @@ fn clones_see_what_the_others_did() {
     let [one, two] = [clones.claims(0), clones.claims(1)];
     let tip = moved(clones.claim(&one));
     assert_eq!(two.all().unwrap(), AllClaims::default(), "without asking it is not known");
-    two.refresh().unwrap();
+    assert_eq!(two.refresh(), Ok(true));
     assert_eq!(two.all().unwrap().tips, std::slice::from_ref(&tip));
+    assert_eq!((two.refresh(), one.refresh()), (Ok(false), Ok(false)), "nothing has changed since");
     assert_eq!(two.read(&id("t")).unwrap().as_ref(), Some(&tip));
     assert_eq!(lost(clones.claim(&two)).as_ref(), Some(&tip));
 
@@ -133,11 +134,49 @@ fn clones_see_what_the_others_did() {
     clones.shell("git -C server.git update-ref -d refs/yoi/claims/t");
     assert_eq!(one.read(&id("t")).unwrap(), None);
     assert_eq!(one.all().unwrap(), AllClaims::default());
-    two.refresh().unwrap();
+    assert_eq!(two.refresh(), Ok(true));
     assert_eq!(two.all().unwrap(), AllClaims::default());
     // Nothing is left of all the reading, and nothing but our own refs was touched.
     let refs = clones.shell("for c in 0 1; do git -C $c for-each-ref; test ! -e $c/.git/FETCH_HEAD; done");
     assert_eq!(refs, "");
+}
+
+/// Whoever asks is overtaken while the remote answers: a claim that is won meanwhile must not be forgotten again for it, and one
+/// that has moved on must not move back.
+#[test]
+fn an_answer_that_is_older_than_what_is_known_takes_nothing_back() {
+    for many in [1, 250] {
+        let clones = Clones::new(2);
+        let [one, two] = [clones.claims(0), clones.claims(1)];
+        let tip = moved(clones.claim(&one));
+        let more = |claims: &RemoteClaims, name: &str| {
+            moved(claims.swap(&id(name), None, None, &[step(name, StepKind::Claim, "b", 1)]))
+        };
+        let oid = &tip.revision;
+        let refs: Vec<String> = (0..many).map(|n| format!("create refs/yoi/claims/x{n} {oid}\n")).collect();
+        fs::write(clones.folder.path().join("refs"), refs.concat()).unwrap();
+        clones.shell("git -C server.git update-ref --stdin < refs");
+        // The second question of one look waits until the first's answer is old.
+        let slow = "#!/bin/sh\nif test -e \"$0.first\"; then : > \"$0.asked\"; while test ! -e \"$0.go\"; do sleep 0.02; done; fi
+: > \"$0.first\"; exec git upload-pack \"$@\"\n";
+        fs::write(clones.folder.path().join("slow"), slow).unwrap();
+        clones.shell("chmod +x slow; git -C 1 config remote.origin.uploadpack \"$PWD/slow\"");
+        std::thread::scope(|scope| {
+            let looking = scope.spawn(|| two.refresh());
+            let asked = clones.folder.path().join("slow.asked");
+            let end = std::time::Instant::now() + Duration::from_secs(20);
+            while !asked.exists() && !looking.is_finished() {
+                assert!(std::time::Instant::now() < end);
+                std::thread::yield_now();
+            }
+            clones.shell("git -C 1 config --unset remote.origin.uploadpack");
+            let won = more(&two, "new");
+            fs::write(clones.folder.path().join("slow.go"), "").unwrap();
+            assert_eq!(looking.join().unwrap(), Ok(true));
+            let all = two.all().unwrap();
+            assert!(all.tips.contains(&won) && all.tips.contains(&tip), "{many}: {all:?}");
+        });
+    }
 }
 
 #[test]

@@ -43,6 +43,10 @@ pub(super) struct Host {
     pub(super) looks_hang: bool,
     /// Tickets that were to be brought back to the queue.
     pub(super) brought_back: Vec<TicketId>,
+    /// How often the remote was to be asked.
+    pub(super) asked_remote: u32,
+    /// How often claims were read.
+    pub(super) read_claims: u32,
     pub(super) policy: Policy,
     pub(super) dirty: Dirty,
     /// What stands for the Orchestrator's command.
@@ -105,6 +109,8 @@ impl Host {
             looks: 0,
             looks_hang: false,
             brought_back: Vec::new(),
+            asked_remote: 0,
+            read_claims: 0,
             policy,
             dirty: Dirty::Clean,
             whom: None,
@@ -207,6 +213,7 @@ impl Host {
                     self.inbox.push_back(Event::FilesRead { entries, full: true });
                 }
                 Effect::ReadClaims => {
+                    self.read_claims += 1;
                     let news = self.claims.clone();
                     self.inbox.push_back(Event::ClaimsRead { news, full: true });
                 }
@@ -215,6 +222,7 @@ impl Host {
                     let answer = (!self.looks_hang).then(|| Event::WorktreesRead(self.trees.clone()));
                     self.inbox.extend(answer);
                 }
+                Effect::AskRemote => self.asked_remote += 1,
                 Effect::BringBack(id) => self.brought_back.push(id),
                 Effect::Compare => self.compare(),
                 Effect::DoubtWatcher => self.doubts += 1,
