@@ -22,6 +22,7 @@ mod start;
 pub mod starting;
 #[cfg(test)]
 mod tests;
+mod trees;
 mod verbs;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -41,12 +42,13 @@ pub use operation::{Reread, RoleCommand, Settings};
 pub use run::Stop;
 pub use sessions::Line;
 pub use start::{Beginning, Found};
+pub use trees::LookNumber;
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use self::registers::Registers;
 use crate::domain::differences::Differences;
 use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
-use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity, Worktree};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::rate_limit::RateLimitSigns;
 use crate::domain::refusal::Refusal;
@@ -64,6 +66,8 @@ pub enum Message {
     Git,
     /// All files were compared with what was last read of them.
     Compared(Result<Differences, String>),
+    /// Which worktrees stand, and who works in them, by a look of this number.
+    Worktrees(LookNumber, Vec<(String, Worktree)>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's supervisor showed something: its process, its end.
@@ -168,6 +172,8 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// By how much the clock was ahead of the time awake when claims were last read.
     claims_offset: Option<chrono::TimeDelta>,
+    /// The newest look at the worktrees of tickets.
+    tree_looks: LookNumber,
     /// Pods whose supervisors are watched.
     watched_pods: BTreeSet<PodId>,
     /// When to look again at what writes displaced.

@@ -7,7 +7,7 @@
 use crate::adapters::fault;
 use crate::domain::claim::name;
 use crate::domain::ticket::Timestamp;
-use crate::domain::worktree::{BranchAt, Hold, Journal, Made, Mend, Phase, Tree, branch_of, may_use};
+use crate::domain::worktree::{BranchAt, Hold, Journal, Made, Mend, Phase, Tree, branch_of, may_enter, may_use};
 use crate::ports::Acceptance;
 use crate::ports::worktrees::{Holding, Hook, Hooked, Worktrees, WorktreesError};
 
@@ -59,6 +59,14 @@ pub fn worktree_for(
     trees.forget(&holding)?;
     fault::point(PLACE, "done");
     standing(trees, &name, true)
+}
+
+/// Refuses where somebody else works in the worktree that a start would use. `own`: who starts.
+pub fn refuse_occupied(trees: &dyn Worktrees, name: &str, own: &[u32]) -> Result<(), WorktreesError> {
+    let inside = trees.working_in(name, own);
+    let Some(path) = inside.first().map(|first| first.path.clone()) else { return Ok(()) };
+    let occupants: Vec<_> = inside.into_iter().map(|inside| inside.occupant).collect();
+    Ok(may_enter(&path, &occupants)?)
 }
 
 fn plan(trees: &dyn Worktrees, name: &str, now: Timestamp) -> Result<Journal, WorktreesError> {

@@ -61,7 +61,8 @@ fn masked_line(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || "\"'`=,;()".contains(c);
     text.split_inclusive(is_end)
         .map(|piece| {
-            let word = piece.trim_end_matches(is_end);
+            // A time may be a sentence's last word.
+            let word = piece.trim_end_matches(|c| is_end(c) || c == '.');
             masked(word) + &piece[word.len()..]
         })
         .collect()

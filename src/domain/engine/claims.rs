@@ -167,6 +167,7 @@ impl Engine {
         }
         let data = json!({"worker": claim.worker, "role": claim.role});
         self.record(RecordKind::IssueAssigned, Some(id), data, now);
+        self.look_at_trees(now);
         if claim.role == ORCHESTRATOR {
             return;
         }
@@ -187,6 +188,7 @@ impl Engine {
             self.record(RecordKind::IssueUnassigned, Some(id), json!({"worker": ended.worker, "how": how}), now);
         }
         self.timers.worker_ended(id, now);
+        self.look_at_trees(now);
     }
 
     /// In pull mode nobody looks after a ticket whose worker is gone: it enters the queue again.
