@@ -15,6 +15,7 @@ pub mod files;
 pub mod git;
 mod git_layout;
 pub mod git_program;
+pub mod guides;
 pub mod kept;
 pub mod locks;
 pub mod own_files;

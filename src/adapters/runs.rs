@@ -38,6 +38,8 @@ use crate::ports::runs::{Found, OnSign, Order, PodRun, RunId, Runs, Standing, Wh
 const ENDING: Duration = Duration::from_secs(15);
 /// How long a supervisor that has begun may take to say who it is.
 const BEGINNING: Duration = Duration::from_secs(3);
+/// How long somebody else's look at a lock may take.
+const GLANCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The runs whose files lie in one folder.
@@ -95,12 +97,17 @@ impl RunFolder {
 
 fn take_lock(files: &RunFiles) -> io::Result<File> {
     let lock = files.open_lock()?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => {
-            Err(named(&files.lock_path(), &io::Error::other("a run of this name goes on")))
+    let end = Instant::now() + GLANCE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            // Whoever looks for runs holds each lock for a glance.
+            Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(named(&files.lock_path(), &io::Error::other("a run of this name goes on")));
+            }
+            Err(TryLockError::Error(error)) => return Err(named(&files.lock_path(), &error)),
         }
-        Err(TryLockError::Error(error)) => Err(named(&files.lock_path(), &error)),
     }
 }
 

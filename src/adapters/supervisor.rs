@@ -21,7 +21,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::setsid;
 use rustix::stdio::{dup2_stdin, stdin};
@@ -142,7 +142,7 @@ impl Supervisor<'_> {
                 fault::point("run", "spawned");
                 self.note_start(&agent);
                 if let Some(guard) = &mut guard {
-                    guard.begin(self.processes.identity(agent.pid(), agent.stat()));
+                    guard.begin(self.processes.identity(agent.pid(), agent.stat()), Instant::now());
                 }
                 let (how, log) = agent.see_through(&self.order.launch, self.asked, guard.as_mut());
                 // The program that was to become the agent says so there if it could not.

@@ -177,6 +177,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_agreed_to_stays_agreed_to_until_a_role_has_a_command() {
+        let configured = |roles: &str| {
+            let text = format!("dispatch.mode = 'orchestrated'\norchestrator.command = [\"x\", \"y\"]\n{roles}");
+            commands_of(&crate::config::of_text(Path::new("/a"), text.as_bytes()).unwrap())
+        };
+        // The bytes that versions without roles hashed.
+        let before = r#"[{"key":"orchestrator.command","arguments":["x","y"]}]"#;
+        let before = format!("git-blob-sha1:{}", Oid::hash_object(ObjectType::Blob, before.as_bytes()).unwrap());
+        for (roles, same) in
+            [("", true), ("[roles.coder]\nmax = 2\n", true), ("[roles.coder]\ncommand = [\"z\"]\n", false)]
+        {
+            assert_eq!(hash(&configured(roles)).unwrap() == before, same, "{roles}");
+        }
+        let hashes = ["a", "b"].map(|role| hash(&configured(&format!("[roles.{role}]\ncommand = [\"z\"]\n"))).unwrap());
+        assert_ne!(hashes[0], hashes[1], "the same program for another role is another agreement");
+        let keys: Vec<_> = configured("[roles.\"v1.2\"]\ncommand = [\"z\"]\n").into_iter().map(|c| c.key).collect();
+        assert_eq!(keys, ["orchestrator.command", "roles.v1.2.command"]);
+    }
+
+    #[test]
     fn without_a_home_nothing_can_be_trusted() {
         let environment = Environment { home: None, ..environment(Path::new("/")) };
         assert!(status(&environment, Path::new("/a"), &commands(&["x"])).unwrap_err().to_string().contains("HOME"));

@@ -72,7 +72,11 @@ impl App {
             "the [worktrees] hooks are not trusted as they are, so they are not run: look at them with `yoi trust`"
                 .into()
         });
-        reach.into_iter().chain(hooks).collect()
+        let roles = of("roles.").then(|| {
+            "the [roles] commands are not trusted as they are, so `yoi start` starts none of them: look at them with `yoi trust`"
+                .into()
+        });
+        reach.into_iter().chain(hooks).chain(roles).collect()
     }
 
     /// The settings as a host acts on them.

@@ -12,6 +12,10 @@ use crate::adapters::workspace::ChosenBy;
 use crate::api::settings::{ConfigView, SettingView, SourceView, TrustStatus};
 use crate::config::{FILE, Source};
 
+/// The keys that hold commands, besides those of roles.
+const RUN: [&str; 4] =
+    ["orchestrator.command", "orchestrator.wake", "worktrees.after_create", "worktrees.before_remove"];
+
 /// Print the effective settings and where each came from
 #[derive(Args)]
 pub struct Arguments {
@@ -62,13 +66,18 @@ fn rows(view: &ConfigView) -> Vec<[String; 3]> {
     let off = matches!(view.trust, TrustStatus::NeverTrusted | TrustStatus::Changed);
     let row = |setting: &SettingView| {
         let mut source = words(&setting.source);
-        let runs = matches!(setting.key.as_str(), "orchestrator.command" | "orchestrator.wake");
-        if off && runs && setting.value != "[]" {
+        if off && runs(&setting.key) && setting.value != "[]" {
             source = format!("{source} ({}; see `yoi trust`)", view.trust.sentence());
         }
         [setting.key.clone(), setting.value.clone(), source]
     };
     view.settings.iter().map(row).collect()
+}
+
+/// Whether a key holds what yoi would run: that takes effect once trusted.
+fn runs(key: &str) -> bool {
+    let of_role = key.starts_with("roles.") && key.ends_with(".command");
+    of_role || RUN.contains(&key)
 }
 
 fn words(source: &SourceView) -> String {

@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::context::{Context, no_workspace, trust_failed};
-use super::{Outcome, output};
+use super::{Outcome, guides, output};
 use crate::adapters::trust;
 use crate::adapters::workspace::{self, CreateError, Workspace};
 use crate::api::failure::Failure;
@@ -23,6 +23,11 @@ const MORE: &str = "\
 In a git repository the workspace is the top of the main worktree, elsewhere
 the folder itself. On a terminal it asks what no option says; without one it
 takes options and defaults.
+
+--agents-block puts a block between <!-- yoi:begin --> and <!-- yoi:end --> into
+AGENTS.md and CLAUDE.md, those that are there, else into a new AGENTS.md. Nothing
+else in them is touched; said again, it brings the block up to date. In a
+workspace that is there already it does this and nothing else.
 
 Example: yoi init --orchestrator-command claude -p --allowedTools 'Bash(yoi:*)'";
 
@@ -40,6 +45,9 @@ pub struct Arguments {
     /// The Orchestrator's program and its arguments, all that follow on the line; means --mode orchestrated
     #[arg(long, value_name = "ARG", num_args = 1.., allow_hyphen_values = true)]
     orchestrator_command: Vec<String>,
+    /// Tell agents in AGENTS.md and CLAUDE.md how to work with yoi; also where the workspace is there already
+    #[arg(long)]
+    agents_block: bool,
 }
 
 fn mode(name: &str) -> Mode {
@@ -50,11 +58,17 @@ fn mode(name: &str) -> Mode {
 pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let place = place(context)?;
     let given = given(arguments)?;
-    let choices = if io::stdin().is_terminal() && io::stdout().is_terminal() {
+    if given.says_only_the_block() && place.root.join(config::FILE).symlink_metadata().is_ok() {
+        guides::write(&guides::look(&place.root)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (choices, block) = if io::stdin().is_terminal() && io::stdout().is_terminal() {
         ask(given, &mut io::stdin().lock(), &mut io::stdout())?
     } else {
         given.or_defaults()
     };
+    // Looked at first: where a guide cannot take the block, nothing at all is made.
+    let guides = if block { guides::look(&place.root)? } else { Vec::new() };
     let text = starting::text(&choices);
     let config = config::parse(&text).map_err(|problems| {
         Failure::usage("such a workspace cannot be made").evidence(problems.into_iter().map(|problem| problem.message))
@@ -67,6 +81,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
         })?;
     }
     output::print(&report(&place, &config))?;
+    guides::write(&guides)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -100,15 +115,22 @@ struct Given {
     tickets: Option<String>,
     mode: Option<Mode>,
     command: Option<Vec<String>>,
+    block: bool,
 }
 
 impl Given {
-    fn or_defaults(self) -> Choices {
-        Choices {
+    fn says_only_the_block(&self) -> bool {
+        self.block && self.tickets.is_none() && self.mode.is_none() && self.command.is_none()
+    }
+
+    /// And whether the agents' guides get their block.
+    fn or_defaults(self) -> (Choices, bool) {
+        let choices = Choices {
             tickets: self.tickets.unwrap_or_else(|| "tickets".to_owned()),
             mode: self.mode.unwrap_or_default(),
             command: self.command.unwrap_or_default(),
-        }
+        };
+        (choices, self.block)
     }
 }
 
@@ -123,11 +145,11 @@ fn given(arguments: &Arguments) -> Result<Given, Failure> {
         (None, Some(_)) => Some(Mode::Orchestrated),
         (mode, _) => mode,
     };
-    Ok(Given { tickets: arguments.tickets.clone(), mode, command })
+    Ok(Given { tickets: arguments.tickets.clone(), mode, command, block: arguments.agents_block })
 }
 
 /// Asks for what is not given; an empty answer takes the default.
-fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Result<Choices, Failure> {
+fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Result<(Choices, bool), Failure> {
     let tickets = match given.tickets {
         Some(tickets) => tickets,
         None => answer(input, output, "Ticket folder [tickets]: ")?,
@@ -151,14 +173,27 @@ fn ask(given: Given, input: &mut impl BufRead, output: &mut impl Write) -> Resul
             command.push(word);
         }
     }
-    Ok(Choices { tickets, mode, command })
+    let block = given.block || ask_block(input, output)?;
+    Ok((Choices { tickets, mode, command }, block))
+}
+
+fn ask_block(input: &mut impl BufRead, output: &mut impl Write) -> Result<bool, Failure> {
+    loop {
+        match answer(input, output, "Tell agents in AGENTS.md or CLAUDE.md how to work with yoi, yes or no [no]: ")?
+            .as_str()
+        {
+            "yes" | "y" => return Ok(true),
+            "no" | "n" | "" => return Ok(false),
+            _ => say(output, "Please answer `yes` or `no`.\n")?,
+        }
+    }
 }
 
 fn ask_mode(input: &mut impl BufRead, output: &mut impl Write) -> Result<Mode, Failure> {
     say(
         output,
         "orchestrated: one Orchestrator decides what starts, and is kicked when there is something to decide.\n\
-         pull: workers drain the queue themselves; this version has no commands for them yet.\n",
+         pull: workers drain the queue themselves, with `yoi next --claim`.\n",
     )?;
     loop {
         let name = answer(input, output, "Who starts work, orchestrated or pull [pull]: ")?;
@@ -226,14 +261,15 @@ fn report(place: &Workspace, config: &Config) -> String {
 mod tests {
     use super::*;
 
+    type Chosen<'a> = (&'a str, Mode, &'a [&'a str], bool);
+
     /// The choices that a conversation on a terminal leads to.
-    fn check(given: Given, typed: &str, expected: Option<(&str, Mode, &[&str])>) {
+    fn check(given: Given, typed: &str, expected: Option<Chosen<'_>>) {
         let mut said = Vec::new();
         let choices = ask(given, &mut typed.as_bytes(), &mut said);
-        let expected = expected.map(|(tickets, mode, command)| Choices {
-            tickets: tickets.to_owned(),
-            mode,
-            command: command.iter().map(|&word| word.to_owned()).collect(),
+        let expected = expected.map(|(tickets, mode, command, block)| {
+            let command = command.iter().map(|&word| word.to_owned()).collect();
+            (Choices { tickets: tickets.to_owned(), mode, command }, block)
         });
         assert_eq!(choices.ok(), expected, "{typed:?}: {}", String::from_utf8_lossy(&said));
     }
@@ -241,13 +277,16 @@ mod tests {
     #[test]
     fn what_is_asked_on_a_terminal() {
         let nothing = Given::default;
-        check(nothing(), "\n\n", Some(("tickets", Mode::Pull, &[])));
-        check(nothing(), "work\nno\npull\n", Some(("work", Mode::Pull, &[])));
-        check(nothing(), "\norchestrated\n\n", Some(("tickets", Mode::Orchestrated, &[])));
-        check(nothing(), "\norchestrated\nclaude\n-p\n\n", Some(("tickets", Mode::Orchestrated, &["claude", "-p"])));
+        let claude: &[&str] = &["claude", "-p"];
+        check(nothing(), "\n\n\n", Some(("tickets", Mode::Pull, &[], false)));
+        check(nothing(), "work\nno\npull\nwhat\nyes\n", Some(("work", Mode::Pull, &[], true)));
+        check(nothing(), "\norchestrated\n\nno\n", Some(("tickets", Mode::Orchestrated, &[], false)));
+        check(nothing(), "\norchestrated\nclaude\n-p\n\n\n", Some(("tickets", Mode::Orchestrated, claude, false)));
         check(nothing(), "\n", None);
+        check(nothing(), "\n\n", None);
         check(nothing(), "\norchestrated\nclaude\n", None);
-        let all = Given { tickets: Some("t".into()), mode: Some(Mode::Orchestrated), command: Some(vec!["x".into()]) };
-        check(all, "", Some(("t", Mode::Orchestrated, &["x"])));
+        let (mode, command) = (Some(Mode::Orchestrated), Some(vec!["x".into()]));
+        let all = Given { tickets: Some("t".into()), mode, command, block: true };
+        check(all, "", Some(("t", Mode::Orchestrated, &["x"], true)));
     }
 }

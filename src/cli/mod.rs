@@ -15,6 +15,7 @@ mod doctor;
 mod edit;
 mod ending;
 mod events;
+mod guides;
 mod hook;
 mod init;
 mod inspect;

@@ -16,7 +16,8 @@ const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
 const LEAST_TTL: TimeDelta = TimeDelta::minutes(1);
 const MOST_TTL: TimeDelta = TimeDelta::days(7);
 
-pub(super) fn read(values: &mut Values<'_>) -> ClaimPolicy {
+/// How long a claim holds, what shows and keeps it, and who says whose it is.
+pub(super) fn policy(values: &mut Values<'_>) -> ClaimPolicy {
     let default = ClaimPolicy::default();
     let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
     if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {

@@ -15,6 +15,7 @@ mod takes;
 #[cfg(test)]
 mod tests;
 mod values;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;

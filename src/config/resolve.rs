@@ -2,7 +2,6 @@
 //!
 //! Must not know: files, the environment.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
@@ -10,6 +9,7 @@ use toml::de::DeTable;
 
 use super::keys::KEYS;
 use super::values::{Count, Values};
+use super::written::{list, lists, off_or, quoted};
 use super::{
     Config, OrchestratorCommand, SessionSettings, Setting, WorktreeSettings, claims, contradictions, document, roles,
 };
@@ -70,7 +70,7 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: claims::read(values),
+        claims: claims::policy(values),
         roles: roles::read(values),
         settings: Vec::new(),
     };
@@ -227,36 +227,6 @@ fn states(config: &Config) -> String {
     let rows: Vec<_> =
         config.states.iter().filter(says).map(|(n, s)| format!("{} = {}", quoted(n), quoted(s.as_str()))).collect();
     if rows.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", rows.join(", ")) }
-}
-
-fn off_or(length: Option<TimeDelta>) -> String {
-    length.map_or_else(|| quoted("off"), |length| quoted(&duration::text(length)))
-}
-
-pub(super) fn list(words: &[String]) -> String {
-    format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
-}
-
-fn lists(commands: &[Vec<String>]) -> String {
-    format!("[{}]", commands.iter().map(|command| list(command)).collect::<Vec<_>>().join(", "))
-}
-
-/// A TOML basic string.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use toml::de::DeValue;
 
 use super::keys::Key;
-use super::resolve::quoted;
 use super::takes::Takes;
+use super::written::quoted;
 
 /// The line for this key, after that value was written for it; None where what it takes is said with an example anyway.
 pub(super) fn line(key: &Key, written: &DeValue<'_>) -> Option<String> {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 
 use super::keys::{ROLE_KEYS, ROLES};
-use super::resolve::{list, quoted};
 use super::values::{Count, Values};
+use super::written::{list, quoted};
 use super::{RoleSettings, Setting};
 use crate::text::duration;
 

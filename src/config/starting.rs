@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::resolve::quoted;
+use super::written::quoted;
 use crate::domain::policy::Mode;
 
 /// What somebody chooses for a new workspace; everything else keeps its default.

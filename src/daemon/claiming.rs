@@ -6,6 +6,7 @@ mod back;
 mod desk;
 mod fenced;
 mod remote;
+mod role;
 mod seeking;
 mod start;
 mod taking;

@@ -13,7 +13,7 @@ use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
 use crate::domain::policy::{DirtyGate, Policy};
-use crate::domain::ticket::State;
+use crate::domain::ticket::{State, Ticket};
 use crate::ports::runs::PodRun;
 use crate::ports::{Entry, Reviewing};
 
@@ -106,7 +106,7 @@ impl Host {
         let reach = Reach::No("the daemon is not running (start it with `yoi up`)".into());
         let start = Start {
             dirty,
-            claims: claims_on(&ports, &files),
+            claims: claims_on(&ports, &files, policy.claims.label.as_deref()),
             policy,
             reach,
             whom: None,
@@ -185,11 +185,11 @@ fn scanned(ports: &Ports, make: bool) -> io::Result<Vec<(PathBuf, Entry)>> {
     }
 }
 
-/// Nothing but what is in progress is shown with its claim.
-fn claims_on(ports: &Ports, files: &[(PathBuf, Entry)]) -> Vec<ClaimNews> {
-    let is_inprogress =
-        |entry: &Entry| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Inprogress));
-    let any = files.iter().any(|(_, entry)| is_inprogress(entry));
+/// Nothing but what is in progress, or carries the label of a claim, is shown with its claim.
+fn claims_on(ports: &Ports, files: &[(PathBuf, Entry)], label: Option<&str>) -> Vec<ClaimNews> {
+    let shows =
+        |ticket: &Ticket| ticket.state == Some(State::Inprogress) || label.is_some_and(|label| ticket.has_label(label));
+    let any = files.iter().any(|(_, entry)| matches!(entry, Entry::Ticket(ticket) if shows(ticket)));
     any.then(|| read_claims(ports, (ports.clock)())).flatten().unwrap_or_default()
 }
 

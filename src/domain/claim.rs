@@ -3,6 +3,7 @@
 //!
 //! Must not know: git, how a step is written down, the current time.
 
+mod conflict;
 mod ends;
 pub mod name;
 mod news;
@@ -14,6 +15,7 @@ mod step;
 mod tests;
 mod upkeep;
 
+pub use conflict::conflict;
 pub use ends::{Ending, back, claimable, label_off, label_on, web_address};
 pub use news::{ClaimNews, End, EndedClaim};
 pub use offer::{HeldBack, Hindrance, Market, Offers, Seeker, held_words, offerable, offers, renewed};

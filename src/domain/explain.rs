@@ -2,7 +2,7 @@
 //!
 //! Must not know: how it is printed. Promise 3 of DESIGN.md.
 
-use super::claim::{End, reverted_hint, reverted_words};
+use super::claim::{End, conflict, reverted_hint, reverted_words};
 use super::classify::{Class, clock};
 use super::engine::{Engine, LastDecision, Orchestrator, Row, Session};
 use super::facts::Dirty;
@@ -71,6 +71,9 @@ fn claim(engine: &Engine, row: &Row<'_>, lines: &mut Vec<String>) {
                 claim.worker, claim.role
             )
         });
+        if let Some((what, hint)) = conflict(ticket, claim).filter(|_| fresh) {
+            lines.push(format!("It is {what}. A person decides: {hint}."));
+        }
     } else if let Some(ended) = engine.facts().ended_claims.get(&ticket.id)
         && matches!(ticket.state, Some(State::Queued | State::Inprogress))
     {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 
 use super::backlog::Backlog;
-use super::claim::{reverted_hint, reverted_words};
+use super::claim::{conflict, reverted_hint, reverted_words};
 use super::classify::clock;
 use super::engine::Row;
 use super::gates::cycle;
@@ -79,7 +79,9 @@ pub fn on_claim(row: &Row<'_>) -> Vec<String> {
         let (what, hint) = (reverted_words(row.ticket, ended), reverted_hint(row.ticket));
         format!("it is {what}; {hint}")
     });
-    label.into_iter().chain(reverted).collect()
+    let held = row.claim.filter(|(_, fresh)| *fresh).and_then(|(claim, _)| conflict(row.ticket, claim));
+    let conflict = held.map(|(what, hint)| format!("it is {what}; {hint}"));
+    label.into_iter().chain(reverted).chain(conflict).collect()
 }
 
 fn from_the_future(ticket: &Ticket, now: Timestamp) -> Vec<String> {

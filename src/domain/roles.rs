@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::{Facts, ProcessIdentity};
+use super::facts::{Facts, Pod, ProcessIdentity};
 use super::harmless::is_harmful;
 use super::refusal::Refusal;
 use super::ticket::{TicketId, Timestamp};
@@ -44,7 +44,8 @@ pub fn nobody_else_works(facts: &Facts, id: &TicketId, asker: &ProcessIdentity) 
     match facts.pods_on(id).find(|pod| pod.process != *asker) {
         None => Ok(()),
         Some(pod) => {
-            let message = format!("{} ({}, pid {}) works on `{id}`", pod.id, pod.role, pod.process.pid);
+            let Pod { id: pod, role, process, .. } = pod;
+            let message = format!("`{id}` is not started: {pod} ({role}, pid {}) works on it", process.pid);
             Err(Refusal::new(message)
                 .hint(format!("`yoi why {id}` says what it waits for; `yoi pod list` shows who is at work")))
         }
@@ -56,7 +57,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::domain::facts::{Claim, Pod, PodId, PodState, TimeDeltaSeconds};
+    use crate::domain::facts::{Claim, PodId, PodState, TimeDeltaSeconds};
     use crate::domain::sample::{at, id};
 
     fn process(pid: u32) -> ProcessIdentity {
@@ -117,6 +118,6 @@ mod tests {
         assert!(nobody_else_works(&facts, &id("b"), &process(9)).is_ok());
         assert!(nobody_else_works(&facts, &id("c"), &process(8)).is_ok());
         let refusal = nobody_else_works(&facts, &id("c"), &process(9)).unwrap_err();
-        insta::assert_snapshot!(refusal.message, @r"pod-c (coder, pid 8) works on `c`");
+        insta::assert_snapshot!(refusal.message, @r"`c` is not started: pod-c (coder, pid 8) works on it");
     }
 }

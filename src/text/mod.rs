@@ -7,6 +7,7 @@
 //! Must not know: files (bytes are arguments), processes, the current time.
 
 pub mod agent_hook;
+pub mod agents_block;
 pub mod child;
 pub mod children;
 pub mod claim_record;

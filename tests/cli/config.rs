@@ -54,6 +54,23 @@ fn every_value_says_where_it_came_from() {
 }
 
 #[test]
+fn each_command_that_is_not_trusted_says_so() {
+    let bench = Bench::with_git();
+    bench.write(
+        "work/.yoi/config.toml",
+        "[worktrees]\nafter_create = [[\"true\"]]\n[roles.coder]\ncommand = [\"true\"]\nmax = 2\n[roles.writer]\n",
+    );
+    let marked = || {
+        let shown = bench.yoi("work", "config").stdout;
+        let lines = shown.lines().filter(|line| line.contains("see `yoi trust`"));
+        lines.filter_map(|line| line.split(' ').next().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(), ["worktrees.after_create", "roles.coder.command"]);
+    assert_eq!(bench.yoi("work", "trust").code, 0);
+    assert_eq!(marked(), Vec::<String>::new());
+}
+
+#[test]
 fn mistakes_are_listed_all_at_once() {
     let bench = Bench::with_git();
     bench.write(

@@ -1,5 +1,6 @@
 //! The program from outside, one file per command or subject.
 
+mod agents_block;
 mod config;
 mod decompose;
 mod doctor;

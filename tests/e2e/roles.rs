@@ -165,7 +165,7 @@ fn a_roles_program_works_in_the_worktree_under_its_own_claim() {
         let claim = stage.bench.git("work", &["log", "-1", "--format=%b", "refs/yoi/claims/a"]);
         assert!(claim.contains(&format!("Yoi-PID: {}\n", pid(&view))), "{claim}");
         let other = stage.yoi("start a --worker v");
-        assert!(other.code == 3 && other.stderr.contains("works on `a`"), "{other}");
+        assert!(other.code == 3 && other.stderr.contains("works on it"), "{other}");
         let logged =
             || stage.done(&format!("logs --pod {}", view["pod"]["id"].as_str().unwrap())).stdout.contains("here");
         until("the log", BOUND, || logged().then_some(()), || stage.story());
@@ -334,6 +334,8 @@ fn a_start_that_cannot_have_its_program_leaves_nothing() {
     stage.bench.write("work/.yoi/config.toml", &config.replace("echo here", "echo there"));
     let refused = stage.yoi("start a --worker w");
     assert!(refused.code == 3 && refused.stderr.contains("yoi trust"), "{refused}");
+    let status = stage.done("status");
+    assert!(status.stdout.contains("the [roles] commands are not trusted as they are"), "{status}");
     stage.bench.write("work/.yoi/config.toml", &config.replace("\"sh\"", "\"no-such-program\""));
     stage.done("trust");
     for daemon in [false, true] {
@@ -401,7 +403,7 @@ fn of_starts_by_the_command_and_through_the_socket_at_once_one_gets_one_pod() {
     let won = ended.iter().filter(|output| output.status.success()).count();
     for output in ended.iter().filter(|output| !output.status.success()) {
         let said = String::from_utf8_lossy(&output.stderr);
-        let named = said.contains("is held by w") || said.contains("works on `a`");
+        let named = said.contains("is held by w") || said.contains("works on it");
         assert!(output.status.code() == Some(3) && named, "{said}");
     }
     assert_eq!(won, 1);
@@ -445,4 +447,50 @@ fn two_programs_go_on_while_the_daemon_is_killed_and_the_next_one_finds_them() {
     stage.done("down");
     stage.ended();
     assert!(is_alive(pid(&views[1])), "`down` leaves Pods running");
+}
+
+#[test]
+fn a_state_that_an_editor_writes_ends_nothing_and_is_shown_as_a_conflict() {
+    for daemon in [false, true] {
+        let stage = Roles::pull(STAYS);
+        if daemon {
+            stage.start();
+        }
+        let view = stage.started("a", "w");
+        stage.save("a", "state: inprogress", "state: closed");
+        let said = "It is closed, although w (coder) works on it under a claim.";
+        let shown = || stage.yoi("why a").stdout.contains(said).then_some(());
+        until("the conflict", BOUND, shown, || stage.yoi("why a").to_string());
+        let doctor = stage.yoi("doctor").stdout;
+        assert!(doctor.contains("it is closed, although w (coder) works on it"), "{doctor}");
+        let beat = || stage.bench.git("work", &["rev-parse", "refs/yoi/claims/a"]);
+        let before = beat();
+        stage.done("heartbeat a --worker w");
+        assert!(is_alive(pid(&view)) && beat() != before);
+        stage.done("release a --worker w --outcome abandoned");
+        assert_eq!(stage.state("a"), "closed");
+        if daemon {
+            stage.done("down");
+            stage.ended();
+        }
+    }
+}
+
+#[test]
+fn a_role_whose_program_fails_each_time_does_not_keep_the_orchestrator_going_in_circles() {
+    let stage = Stage::with(
+        "[kick]\nmax_attempts = 3\n[gates]\ndirty_workspace = \"off\"\n[roles.coder]\ncommand = [\"false\"]\n",
+    );
+    stage.act("yoi accept a; yoi start a --role coder");
+    stage.start();
+    stage.ticket("a", "queued", "");
+    let why = |event: &Value| event["data"]["why"].as_str().unwrap_or_default().to_owned();
+    let holds = |event: &Value| ["ignored", "backing_off", "brake"].contains(&&*why(event));
+    stage.event(0, "an end of it", holds);
+    stage.rest();
+    let kicks = stage.kicks();
+    assert!((2..=6).contains(&kicks), "{kicks} kicks: {}", stage.story());
+    let started = stage.events().iter().filter(|event| event["kind"] == "AGENT_STARTED").count();
+    assert!(started <= kicks, "{started} starts: {}", stage.story());
+    stage.stop();
 }

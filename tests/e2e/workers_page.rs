@@ -1,13 +1,12 @@
-//! docs/workers.md: its commands are run in their order, and print what stands there. Times and names of objects differ.
-//! `REGENERATE=1 cargo test workers_page` writes the page's output anew.
+//! Pages of docs/: their commands are run in their order, and print what stands there. Times, names of objects and of
+//! processes differ. `REGENERATE=1 cargo test workers_page` writes the pages' output anew.
 //!
-//! Must not know: what the page is about.
+//! Must not know: what a page is about.
 
 use std::fs;
 
 use crate::support::{Bench, source};
 
-const PAGE: &str = "docs/workers.md";
 /// Each command in the shell that the one before it has left: its folder, its variables.
 const SHELL: &str = r#"
 if test -f "$HOME/variables"; then . "$HOME/variables"; fi; cd "${PLACE:-.}"
@@ -21,13 +20,27 @@ fn run(bench: &Bench, command: &str) -> String {
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_yoi")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = bench.program("sh", "work");
-    let answer = bench.run(shell.args(["-c", &format!("exec 2>&1\n{SHELL}"), "sh", command]).env("PATH", path));
+    let home = bench.path("").display().to_string().trim_end_matches('/').to_owned();
+    let answer = bench.run(
+        shell
+            .args(["-c", &format!("exec 2>&1\n{SHELL}"), "sh", &command.replace("/home/ana", &home)])
+            .env("PATH", path),
+    );
     let code = if answer.code == 0 { String::new() } else { format!("(exit {})\n", answer.code) };
     answer.stdout.replace("[BENCH]", "/home/ana") + &code
 }
 
-/// Without what differs from run to run: times, and the names of objects.
+/// Without what differs from run to run: times, the names of objects, of Pods and of processes.
 fn masked(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = masked_line(line);
+        // A table is as wide as its longest number.
+        if line.contains("POD") { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
+    });
+    lines.fold(String::new(), |all, line| all + &line + "\n")
+}
+
+fn masked_line(text: &str) -> String {
     let masked = |word: &str| {
         let is_time = word.len() == 20 && word.as_bytes()[10] == b'T' && word.ends_with('Z');
         let is_name = word.len() >= 7
@@ -37,6 +50,10 @@ fn masked(text: &str) -> String {
             "TIME".to_owned()
         } else if is_name {
             "NAME".to_owned()
+        } else if word.starts_with("pod-") || word.contains("/pod-") {
+            "POD".to_owned()
+        } else if word.len() >= 3 && word.chars().all(|c| c.is_ascii_digit()) {
+            "N".to_owned()
         } else {
             word.to_owned()
         }
@@ -67,9 +84,8 @@ fn played(page: &str, bench: &Bench) -> String {
     out
 }
 
-#[test]
-fn the_commands_of_the_page_print_what_stands_there() {
-    let file = source().join(PAGE);
+fn check(name: &str) {
+    let file = source().join(name);
     let page = fs::read_to_string(&file).unwrap();
     let played = played(&page, &Bench::with_git());
     let current = masked(&played) == masked(&page);
@@ -82,5 +98,15 @@ fn the_commands_of_the_page_print_what_stands_there() {
         .zip(masked(&page).lines())
         .find(|(now, page)| now != page)
         .map(|(now, page)| format!("it says    {page}\nit is now  {now}"));
-    assert!(current, "{PAGE}: REGENERATE=1 cargo test workers_page writes it\n{}", differs.unwrap_or_default());
+    assert!(current, "{name}: REGENERATE=1 cargo test workers_page writes it\n{}", differs.unwrap_or_default());
+}
+
+#[test]
+fn the_commands_of_the_workers_page_print_what_stands_there() {
+    check("docs/workers.md");
+}
+
+#[test]
+fn the_commands_of_the_roles_page_print_what_stands_there() {
+    check("docs/roles.md");
 }

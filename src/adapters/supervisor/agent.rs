@@ -89,7 +89,7 @@ impl Agent {
         loop {
             let mut look = launch.timeout.saturating_sub(began.elapsed()).min(self.log.look_again());
             if let Some(guard) = &mut guard {
-                match guard.look(self.log.quiet_for()) {
+                match guard.look(self.log.quiet_for(), Instant::now()) {
                     Ok(soon) => look = look.min(soon),
                     Err(how) => return Some(how),
                 }

@@ -3,6 +3,9 @@
 //!
 //! Must not know: git; when a claim is renewed or given up (`domain::claim::Upkeep` says so).
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -12,6 +15,9 @@ use crate::domain::claim::{CALLED_OFF, Duty, Hold, Life, Upkeep, WINDING_UP};
 use crate::domain::facts::ProcessIdentity;
 use crate::ports::Keeper;
 use crate::ports::runs::How;
+
+/// How soon it is looked again after a renewal.
+const SOON: Duration = Duration::from_secs(1);
 
 /// Sees to one claim.
 pub(super) struct Guard {
@@ -46,37 +52,36 @@ impl Guard {
     }
 
     /// The program has begun: from now on it is the one that holds the claim.
-    pub(super) fn begin(&mut self, program: ProcessIdentity) {
+    pub(super) fn begin(&mut self, program: ProcessIdentity, now: Instant) {
         self.meter = Meter::of(program.pid);
         self.program = Some(program);
-        // What comes of it is found at the first look, or tried again when it is due.
-        self.renew();
+        // One that is not its own is found at the first look; one that could not be renewed is tried again when it is due.
+        if let Some(Hold::Own) = self.renew(now) {
+            self.renewed(now);
+        }
     }
 
     /// How soon to look again; or how the run ends now. `quiet`: for how long nothing was printed.
-    pub(super) fn look(&mut self, quiet: Duration) -> Result<Duration, How> {
+    pub(super) fn look(&mut self, quiet: Duration, now: Instant) -> Result<Duration, How> {
         if let Some(hold) = self.keeper.look() {
-            self.learn(hold)?;
+            self.learn(hold, now)?;
         }
         if self.over.is_none()
             && let Ok(why) = fs::read_to_string(self.files.off_path())
         {
-            self.over = Some((Instant::now() + CALLED_OFF, why));
+            self.over = Some((now + CALLED_OFF, why));
         }
         if let Some((until, why)) = &self.over {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.saturating_duration_since(now);
             return if left.is_zero() { Err(How::Over(why.clone())) } else { Ok(left) };
         }
         self.worked += self.meter.used_since();
-        let since = self.beat.elapsed();
+        let since = now.saturating_duration_since(self.beat);
         let life = Life { printed: quiet < since, worked: self.worked };
-        let tried = self.tried.as_ref().map(|(at, _)| at.elapsed());
+        let tried = self.tried.as_ref().map(|(at, _)| now.saturating_duration_since(*at));
         match self.upkeep.duty(since, tried, life) {
             Duty::Wait(span) => Ok(span),
-            Duty::Renew => {
-                let soon = Duration::from_secs(1);
-                self.renew().map_or(Ok(soon), |hold| self.learn(hold).map(|()| soon))
-            }
+            Duty::Renew => self.renew(now).map_or(Ok(()), |hold| self.learn(hold, now)).map(|()| SOON),
             Duty::Stop => Err(How::ClaimLost(self.why_it_ran_out())),
         }
     }
@@ -89,39 +94,40 @@ impl Guard {
         }
     }
 
-    fn renew(&mut self) -> Option<Hold> {
+    fn renew(&mut self, now: Instant) -> Option<Hold> {
         let program = self.program.clone()?;
         match self.keeper.renew(&program) {
             Ok(hold) => Some(hold),
             Err(why) => {
-                self.tried = Some((Instant::now(), why));
+                self.tried = Some((now, why));
                 None
             }
         }
     }
 
-    fn learn(&mut self, hold: Hold) -> Result<(), How> {
+    fn renewed(&mut self, now: Instant) {
+        self.beat = now;
+        self.worked = Duration::ZERO;
+        self.tried = None;
+    }
+
+    fn learn(&mut self, hold: Hold, now: Instant) -> Result<(), How> {
         match hold {
-            Hold::Own => {
-                // Renewed by this one, or by the program itself.
-                self.beat = Instant::now();
-                self.worked = Duration::ZERO;
-                self.tried = None;
-                Ok(())
-            }
+            // Renewed by this one, or by the program itself.
+            Hold::Own => self.renewed(now),
             Hold::Ended(why) => {
                 self.is_own = false;
-                self.over.get_or_insert((Instant::now() + WINDING_UP, why));
-                Ok(())
+                self.over.get_or_insert((now + WINDING_UP, why));
             }
             Hold::Lost(why) => {
                 self.is_own = false;
-                Err(How::ClaimLost(why))
+                return Err(How::ClaimLost(why));
             }
         }
+        Ok(())
     }
 
-    /// The run has ended: what is left of the claim is given up. A failure leaves it to the daemon, or to its end.
+    /// The run has ended: what is left of the claim is given up. A failure leaves it to the daemon, or to its own end.
     pub(super) fn give_up(mut self, why: &str) {
         if self.is_own {
             let _ = self.keeper.release(why);

@@ -7,34 +7,26 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
-use super::{ClaimRequest, Claimed, Holder, claim, release};
+use super::role::{claim_with_room, is_at_work, launch, mend_ended};
+use super::{ClaimRequest, Claimed, Holder, release};
 use crate::adapters::fault;
-use crate::daemon::pods::Place;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
 use crate::daemon::starting::{Standing, worktree_for};
 use crate::daemon::verbs::unchanged;
 use crate::daemon::{Host, Lending, RoleCommand, VerbError};
 use crate::domain::claim::{Ending, Outcome, claimable, name};
 use crate::domain::classify::clock;
-use crate::domain::engine::{Actor, Event};
+use crate::domain::engine::Actor;
 use crate::domain::refusal::Refusal;
-use crate::domain::roles;
 use crate::domain::ticket::TicketId;
 use crate::domain::worktree::Hold;
-use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
+use crate::ports::runs::PodRun;
 use crate::ports::starts::{Marked, StartMark};
 use crate::ports::{Acceptance, Runs, Starts, WorktreesError};
 
 /// Under whose name a claim is given back that a start was cut off with.
 const YOI: &str = "yoi";
-/// How long a supervisor may take to say that its program runs, and that program to become itself, before a start is told of as
-/// it is.
-const BEGINNING: Duration = Duration::from_secs(10);
-const BECOMING: Duration = Duration::from_millis(300);
-
 /// What a start made. With a Pod comes where its output goes.
 #[derive(Clone, Debug)]
 pub struct Started {
@@ -64,7 +56,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (starts.as_ref(), runs.as_ref()), Some(&request.id))?;
-    forget_ended(lending, runs.as_ref())?;
+    mend_ended(lending, runs.as_ref(), &request.id)?;
     let mark = StartMark { ticket: request.id.clone(), worker: request.challenge.worker.clone() };
     let marked = starts.begin(&mark).map_err(|error| unchanged("the start could not be noted", &error))?;
     fault::point("start", "marked");
@@ -86,20 +78,6 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
             Err(forget(marked, with(error, given_back.err())))
         }
     }
-}
-
-/// Where a role may have so many tickets at most, one start after another looks whether there is room, and claims.
-fn claim_with_room<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Claimed, VerbError> {
-    let asked = request.clone();
-    let (state, max) = lending.lend(move |host| {
-        let max = host.engine.policy().roles.get(&asked.challenge.role).and_then(|role| role.max);
-        (Arc::clone(&host.ports.state), max)
-    })?;
-    let locked = max.map(|_| state.role_lock()).transpose();
-    let _lock = locked.map_err(|error| unchanged("whether the role has room cannot be said", &error))?;
-    let asked = request.clone();
-    lending.lend(move |host| host.may_begin(&asked, max))??;
-    claim(lending, request)
 }
 
 fn make_and_launch<L: Lending>(
@@ -125,44 +103,6 @@ fn unmake<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<(), Ver
     let order = RemoveOrder { name: name::of(&request.id), worker, force: false };
     remove_worktree(trees.as_ref(), &order, now)?;
     Ok(())
-}
-
-fn launch<L: Lending>(
-    lending: &mut L,
-    request: &ClaimRequest,
-    claimed: &Claimed,
-    standing: &Standing,
-    role: RoleCommand,
-) -> Result<(PodRun, PathBuf), VerbError> {
-    let place = Place { worktree: standing.tree.path.clone(), branch: standing.tree.short_branch().map(str::to_owned) };
-    let (id, by, tip, (tell, first)) = (request.id.clone(), request.by.clone(), claimed.tip.clone(), channel());
-    let (run, log) = lending.lend(move |host| {
-        let proof = host.confirm(&id, &by)?;
-        host.launch_pod(&proof, &role, (&tip, &place), tell)
-    })??;
-    fault::point("start", "launched");
-    let process = match first.recv_timeout(BEGINNING) {
-        Ok(Sign::Started(process)) => Some(process),
-        Ok(Sign::Ended(end)) => return Err(not_started(&run, &end)),
-        // It is slow, or hangs: what comes of it is taken in when it comes.
-        Ok(Sign::Hangs(_)) | Err(_) => None,
-    };
-    if process.is_some()
-        && let Ok(Sign::Ended(end)) = first.recv_timeout(BECOMING)
-        && matches!(end.how, How::NotStarted(_))
-    {
-        return Err(not_started(&run, &end));
-    }
-    let begun = PodRun { process: process.clone(), ..run };
-    if let Some(process) = process {
-        let run = begun.clone();
-        lending.lend(move |host| host.pod_begun(&run, process))?;
-    }
-    Ok((begun, log))
-}
-
-fn not_started(run: &PodRun, end: &End) -> VerbError {
-    VerbError::Failed(format!("the command of [roles.{}]: {}", run.role, end.how.words()))
 }
 
 fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) -> Result<Standing, VerbError> {
@@ -191,49 +131,9 @@ impl From<&StartMark> for Holder {
     }
 }
 
-impl From<&PodRun> for Holder {
-    fn from(run: &PodRun) -> Self {
-        Self { id: run.ticket.clone(), worker: run.worker.clone(), generation: Some(run.generation) }
-    }
-}
-
 impl Host {
-    /// The program of the role, where it has one. One that nobody has agreed to is not left out in silence: whoever asks for the
-    /// role wants it.
-    fn role_of(&self, request: &ClaimRequest) -> Result<Option<RoleCommand>, VerbError> {
-        let role = &request.challenge.role;
-        match self.settings.roles.get(role) {
-            Some(command) if !command.trusted => {
-                let message =
-                    format!("`{}` is not started: nobody has agreed to the command of [roles.{role}]", request.id);
-                Err(Refusal::new(message).hint("`yoi trust` shows it, and agrees to it").into())
-            }
-            command => Ok(command.cloned()),
-        }
-    }
-
-    /// Whether a role may begin on the ticket: by claims that are read now.
-    fn may_begin(&mut self, request: &ClaimRequest, max: Option<usize>) -> Result<(), VerbError> {
-        let ClaimRequest { id, challenge, .. } = request;
-        if max.is_some()
-            && let Some(news) = self.read_claims()
-        {
-            let event = Event::ClaimsRead { news, full: true };
-            if self.resident {
-                self.tell(event);
-            } else {
-                // What follows from it for other tickets is a daemon's to do.
-                drop(self.engine.step(event, self.now()));
-            }
-        }
-        let facts = self.engine.facts();
-        roles::nobody_else_works(facts, id, &challenge.process)?;
-        roles::has_room(facts, &challenge.role, max, id, self.now())?;
-        Ok(())
-    }
-
     /// The proof of an acceptance that stands in the file.
-    fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
+    pub(super) fn confirm(&mut self, id: &TicketId, by: &str) -> Result<Acceptance, VerbError> {
         let path = self.writable(id)?;
         let mode = self.engine.policy().mode;
         let _lock = self.accept_lock()?;
@@ -269,34 +169,6 @@ pub fn mend_starts<L: Lending>(
         }
     }
     Ok(())
-}
-
-/// Without a daemon nobody takes in how Pods ended: whatever is left of their claims is given back, and their files go.
-fn forget_ended<L: Lending>(lending: &mut L, runs: &dyn Runs) -> Result<(), VerbError> {
-    if lending.lend(|host| host.resident)? {
-        return Ok(());
-    }
-    let found = runs.found().map_err(|error| unchanged("programs that have ended cannot be looked for", &error))?;
-    for run in found {
-        if let (Whose::Pod(pod), RunStanding::Ended(end)) = (run.whose, run.standing) {
-            match give_up(lending, &(&pod).into(), end.how.words(), Actor::Daemon) {
-                Ok(()) | Err(VerbError::Refused(_)) => drop(runs.forget(&RunId::from(&pod.id))),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether the start that was cut off had got so far as to start its program.
-fn is_at_work(runs: &dyn Runs, mark: &StartMark) -> Result<bool, VerbError> {
-    let found = runs.found().map_err(|error| unchanged("programs that were started cannot be looked for", &error))?;
-    Ok(found.iter().any(|run| match &run.whose {
-        Whose::Pod(pod) => {
-            run.standing == RunStanding::Running && pod.ticket == mark.ticket && pod.worker == mark.worker
-        }
-        Whose::Turn(_) => false,
-    }))
 }
 
 /// Gives a claim back that leads to nothing any more.

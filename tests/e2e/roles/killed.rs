@@ -1,6 +1,10 @@
-//! Supervisors, daemons and starts that are killed.
+//! Supervisors, daemons and starts that are killed. `YOI_ROUNDS` says how often at each step, 1 where nothing is set.
 
 use super::*;
+
+fn rounds() -> u32 {
+    std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
+}
 
 #[test]
 fn a_killed_supervisor_takes_its_program_along_and_the_ticket_comes_back() {
@@ -36,7 +40,8 @@ fn a_supervisor_that_is_killed_at_any_step_leaves_a_ticket_that_can_be_started()
     if !cfg!(debug_assertions) {
         return eprintln!("skipped: fault points are in debug builds only");
     }
-    for point in ["run:begun", "run:spawned", "run:started", "run:ended", "run:noted", "run:recorded"] {
+    let points = ["run:begun", "run:spawned", "run:started", "run:ended", "run:noted", "run:recorded"];
+    for point in points.into_iter().cycle().take(points.len() * rounds() as usize) {
         let stage = Roles::pull("cat >brief; echo x >>ran");
         stage.start_with([("YOI_FAULT", point)]);
         stage.ticket("a", "queued", "");
@@ -59,9 +64,9 @@ fn a_start_that_is_killed_with_its_program_begun_is_taken_for_what_it_is() {
     if !cfg!(debug_assertions) {
         return eprintln!("skipped: fault points are in debug builds only");
     }
-    for (point, begun) in
-        [("start:launching", false), ("launch:ordered", false), ("launch:spawned", true), ("start:launched", true)]
-    {
+    let points =
+        [("start:launching", false), ("launch:ordered", false), ("launch:spawned", true), ("start:launched", true)];
+    for (point, begun) in points.into_iter().cycle().take(points.len() * rounds() as usize) {
         for daemon in [false, true] {
             let stage = Roles::pull(STAYS);
             stage.ticket("a", "queued", "");
