@@ -7,6 +7,7 @@
 pub(crate) mod contract;
 mod leftover;
 mod library;
+mod lying;
 mod program;
 mod push;
 mod refs;

@@ -254,7 +254,10 @@ fn whoever_comes_in_between_wins_and_is_named() {
 fn what_fails_outside_is_no_lost_race() {
     let mut bench = bench(Mode::Pull, [queued("a")]);
     bench.world.claims.fail(Some(ClaimsError::Unreachable("no route to origin".into())));
-    assert_eq!(said(take(&mut bench, "a", "w")), "failed: no route to origin");
+    assert_eq!(
+        said(take(&mut bench, "a", "w")),
+        "failed: no route to origin; a worker's commands take `--local` then, for this machine alone"
+    );
     bench.world.claims.fail(None);
     take(&mut bench, "a", "w").unwrap();
     bench.world.claims.lose_next_answer();

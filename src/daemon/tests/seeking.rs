@@ -78,7 +78,10 @@ fn what_fails_outside_is_no_idleness() {
     let mut bench = bench(Mode::Pull, [queued("a")]);
     bench.world.claims.fail(Some(ClaimsError::Unreachable("no route to origin".into())));
     for worker in [None, Some("w")] {
-        assert_eq!(found(seek(&mut bench, worker)), "failed: no route to origin");
+        assert_eq!(
+            found(seek(&mut bench, worker)),
+            "failed: no route to origin; a worker's commands take `--local` then, for this machine alone"
+        );
     }
     bench.world.claims.fail(None);
     take(&mut bench, "a", "w").unwrap();
