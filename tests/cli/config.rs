@@ -30,6 +30,7 @@ fn every_value_says_where_it_came_from() {
     claims.ttl                       "90m"             default
     claims.heartbeat                 "15m"             default
     claims.remote                    ""                default
+    claims.refresh                   "1m"              default
     claims.label                     "claimed"         default
     worktrees.root                   ".yoi/worktrees"  default
     worktrees.after_create           []                default

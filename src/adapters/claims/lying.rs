@@ -48,7 +48,10 @@ fn loose(common_dir: &Path, prefix: &str) -> io::Result<BTreeMap<String, Head>> 
             Err(error) => return Err(error.into()),
         };
         let name = entry.path().strip_prefix(common_dir).ok().and_then(Path::to_str);
-        let Some(name) = name.filter(|name| !entry.file_type().is_dir() && !name.ends_with(".lock")) else { continue };
+        let Some(name) = name.filter(|name| !entry.file_type().is_dir() && name.rsplit('.').next() != Some("lock"))
+        else {
+            continue;
+        };
         match fs::read(entry.path()) {
             Ok(text) => drop(found.insert(name.to_owned(), head(&text))),
             // It was packed, or deleted, just now.
