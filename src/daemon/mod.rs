@@ -10,6 +10,7 @@ mod kept;
 mod launch;
 mod lending;
 mod making;
+pub mod mending;
 mod obstacle;
 mod operation;
 mod perform;
