@@ -10,8 +10,10 @@ mod kept;
 mod launch;
 mod lending;
 mod making;
+pub mod mending;
 mod obstacle;
 mod operation;
+mod ordering;
 mod perform;
 mod pods;
 mod registers;
@@ -47,12 +49,11 @@ pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use self::registers::Registers;
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Record};
 use crate::domain::facts::{Dirty, PodId, ProcessIdentity, Worktree};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::rate_limit::RateLimitSigns;
-use crate::domain::refusal::Refusal;
-use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::ticket::Timestamp;
 use crate::ports::runs::{PodRun, Sign};
 use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, Starts, StateFolder, Tickets, Waker};
 
@@ -273,17 +274,6 @@ impl Host {
             }
         }
         self.note_reports();
-    }
-
-    /// Takes a note of the Orchestrator's, and carries out what follows.
-    pub fn order(&mut self, session: &str, id: &TicketId, orders: Orders, now: Timestamp) -> Result<(), Refusal> {
-        let effects = self.engine.order(session, id, orders, now)?;
-        let mut events = VecDeque::new();
-        self.perform_all(effects, &mut events);
-        while let Some(event) = events.pop_front() {
-            self.tell(event);
-        }
-        Ok(())
     }
 
     /// Writes a record that is the host's own (not the engine's).

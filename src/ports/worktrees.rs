@@ -37,6 +37,19 @@ pub enum WorktreesError {
     Failed(String),
 }
 
+impl WorktreesError {
+    /// A rule's refusal; or what failed, in words, and what a program said to it.
+    pub fn told(self) -> Result<Refusal, (String, Vec<String>)> {
+        match self {
+            WorktreesError::Refused(refusal) => Ok(refusal),
+            WorktreesError::Hook { message, output } => Err((message, output)),
+            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
+                Err((message, Vec::new()))
+            }
+        }
+    }
+}
+
 impl From<Refusal> for WorktreesError {
     fn from(refusal: Refusal) -> Self {
         WorktreesError::Refused(refusal)

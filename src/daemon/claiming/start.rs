@@ -36,12 +36,9 @@ pub struct Started {
 
 impl From<WorktreesError> for VerbError {
     fn from(error: WorktreesError) -> Self {
-        match error {
-            WorktreesError::Refused(refusal) => VerbError::Refused(refusal),
-            WorktreesError::Hook { message, output } => VerbError::Failed([vec![message], output].concat().join("\n")),
-            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
-                VerbError::Failed(message)
-            }
+        match error.told() {
+            Ok(refusal) => VerbError::Refused(refusal),
+            Err((message, output)) => VerbError::Failed([vec![message], output].concat().join("\n")),
         }
     }
 }
