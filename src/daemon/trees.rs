@@ -40,6 +40,12 @@ impl Host {
         Event::WorktreesRead(self.worktrees().standing())
     }
 
+    /// Somebody else looked just now.
+    pub(super) fn worktrees_found(&mut self, standing: Vec<(String, Worktree)>) {
+        self.next_look();
+        self.tell(Event::WorktreesRead(standing));
+    }
+
     /// Looks before somebody asks what would be decided.
     pub fn look_at_worktrees(&mut self) {
         let now = self.worktrees_now();

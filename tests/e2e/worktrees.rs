@@ -3,6 +3,7 @@
 
 mod killed;
 mod occupied;
+mod offered;
 mod refusals;
 mod repositories;
 mod salvage;

@@ -214,7 +214,9 @@ impl Engine {
         let Some(ticket) = self.backlog.get(id).filter(|ticket| ticket.state == Some(State::Inprogress)) else {
             return false;
         };
-        if self.facts.pods_on(id).next().is_some() {
+        // One that works in its worktree is a Pod of its, too.
+        let is_worked_in = self.facts.worktrees.get(id).is_some_and(|tree| tree.live_process.is_some());
+        if is_worked_in || self.facts.pods_on(id).next().is_some() {
             return false;
         }
         match (self.facts.claims.get(id), self.facts.ended_claims.get(id)) {

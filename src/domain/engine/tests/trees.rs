@@ -3,10 +3,10 @@
 
 use chrono::TimeDelta;
 
-use super::super::{Actor, Event, Kick, TurnOutcome};
+use super::super::{Actor, ClaimNews, Event, Kick, TurnOutcome};
 use super::host::Host;
 use crate::domain::classify::{Class, Evidence};
-use crate::domain::facts::Worktree;
+use crate::domain::facts::{Claim, TimeDeltaSeconds, Worktree};
 use crate::domain::kick::Boundary;
 use crate::domain::policy::{Mode, Policy};
 use crate::domain::sample::{accepted, id, queued};
@@ -169,6 +169,24 @@ fn a_look_that_hangs_keeps_a_decision_for_some_seconds_and_no_longer() {
     assert_eq!(decided(&host), before);
     host.run(1);
     assert_eq!(decided(&host), Some(asked + TimeDelta::seconds(10)));
+}
+
+/// In pull mode the claim of a worker that is not heard of any more is broken, but not under who works in the worktree still.
+#[test]
+fn a_lost_ticket_is_not_brought_back_while_somebody_works_in_its_worktree() {
+    let mut host = Host::new(Policy { mode: Mode::Pull, ..Policy::default() }, [accepted("a"), accepted("b")]);
+    for ticket in ["a", "b"] {
+        let claim = Claim { worker: "w".into(), role: "coder".into(), beat: host.now, ttl: TimeDeltaSeconds(60) };
+        host.claims.push(ClaimNews { ticket: id(ticket), generation: 1, stands: Ok(claim) });
+    }
+    stands(&mut host, "a", Some(7));
+    stands(&mut host, "b", None);
+    noticed(&mut host);
+    host.run(240);
+    assert_eq!(host.brought_back, [id("b")]);
+    stands(&mut host, "a", None);
+    host.run(31);
+    assert_eq!(host.brought_back, [id("b"), id("a")]);
 }
 
 /// A name that was cut says nothing: the ticket is found by what its name would be.
