@@ -27,7 +27,7 @@ use rustix::process::Signal;
 use self::files::{RunFiles, WatchedLock, names};
 use self::watching::Watching;
 use super::fault;
-use super::files::{FileId, Text, is_own_folder, named, open_own, own_folder};
+use super::files::{FileId, is_own_folder, named, own_folder};
 use super::processes::SystemProcesses;
 use super::state_files::UNFINISHED;
 use super::state_folder::plain;
@@ -82,7 +82,8 @@ impl RunFolder {
         let held = files.is_held();
         // One that began, and neither goes on nor has a record of its end, was killed together with its supervisor.
         let (started, ended) = (files.started(), files.end().is_some());
-        let foreign = |started| !ended && whose::is_foreign(&files, started, held, &self.processes);
+        let shared = matches!(order.as_ref().map(|order| &order.whose), Some(Whose::Pod(_)));
+        let foreign = |started| !ended && whose::is_foreign(&files, started, (held, shared), &self.processes);
         let standing = match &order {
             _ if started.as_ref().is_some_and(foreign) => Standing::Foreign,
             _ if held => Standing::Running,
@@ -196,9 +197,7 @@ impl Runs for RunFolder {
     }
 
     fn call_off(&self, run: &RunId, why: &str) -> io::Result<()> {
-        let path = self.files(run).off_path();
-        let mut file = open_own(&path, Text::Replaced).map_err(|error| named(&path, &error))?;
-        io::Write::write_all(&mut file, why.as_bytes()).map_err(|error| named(&path, &error))
+        super::state_files::write_json(&self.files(run).off_path(), &why)
     }
 
     fn end(&self, run: &RunId) -> io::Result<()> {
@@ -209,7 +208,7 @@ impl Runs for RunFolder {
                 thread::sleep(PAUSE);
             }
         };
-        let foreign = |started| whose::is_foreign(&files, &started, true, &self.processes);
+        let foreign = |started| whose::is_foreign(&files, &started, (true, false), &self.processes);
         if files.is_held() && files.started().is_some_and(foreign) {
             return Err(io::Error::other("it belongs to the workspace that this one was copied from"));
         }

@@ -276,7 +276,7 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         count += 1;
         findings.extend(ticket.problems.iter().map(|p| remark(ticket, p.message.clone()).at(p.line, p.column)));
         let mut odd = remarks(ticket, engine.backlog(), host.now());
-        odd.extend(on_claim(&engine.row(ticket, host.now())));
+        odd.extend(on_claim(&engine.row(ticket, host.now()), host.now()));
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
     let of_folder = host.ports().tickets.trouble();

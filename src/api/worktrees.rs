@@ -29,11 +29,15 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
         Request::Worktrees => list(trees.as_ref(), lending, now),
         Request::RemoveWorktree { id, force, worker } => {
             let name = name::of(&TicketId::new(&id));
+            let holder = match stands(lending, &TicketId::new(&id))? {
+                (_, Stands::Held(claim)) => Some(claim.worker),
+                _ => None,
+            };
             let worker = match worker {
-                None => former(trees.as_ref(), &name, lending, &id)?,
+                None => former(trees.as_ref(), &name, holder.as_deref()).map_err(|error| of_ticket(error, &id))?,
                 named => named,
             };
-            let order = RemoveOrder { name, worker, force };
+            let order = RemoveOrder { name, worker, holder, force };
             let gone = remove_worktree(trees.as_ref(), &order, now).map_err(|error| of_ticket(error, &id))?;
             value(&WorktreeRemovedView {
                 version: VERSION,
@@ -63,14 +67,10 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
 }
 
 /// Whoever the worktree was locked for, if the ticket is nobody's any more: what that lock says is over then.
-fn former<L: Lending>(trees: &dyn Worktrees, name: &str, lending: &mut L, id: &str) -> Result<Option<String>, Failure> {
-    let all = trees.list().map_err(|error| of_ticket(error, id))?;
-    let Some(hold) = all.into_iter().find(|tree| tree.name == *name).and_then(|tree| tree.lock.hold().cloned()) else {
-        return Ok(None);
-    };
-    let is_held =
-        matches!(stands(lending, &TicketId::new(id))?, (_, Stands::Held(claim)) if claim.worker == hold.worker);
-    Ok((!is_held).then_some(hold.worker))
+fn former(trees: &dyn Worktrees, name: &str, holder: Option<&str>) -> Result<Option<String>, WorktreesError> {
+    let tree = trees.list()?.into_iter().find(|tree| tree.name == *name);
+    let hold = tree.and_then(|tree| tree.lock.hold().cloned());
+    Ok(hold.map(|hold| hold.worker).filter(|worker| holder != Some(worker.as_str())))
 }
 
 fn list<L: Lending>(trees: &dyn Worktrees, lending: &mut L, now: Timestamp) -> Result<Value, Failure> {

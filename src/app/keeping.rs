@@ -91,13 +91,15 @@ impl Keeper for ClaimKeeper {
     }
 
     fn renew(&mut self, process: &ProcessIdentity) -> Result<Hold, String> {
+        // From before: a step of somebody else's in this moment is looked at.
+        let before = (self.trace)();
         let mut renewed = renew(&self.desk, &self.holder, process);
         if let (Err(VerbError::Failed(_)), Some(alone)) = (&renewed, &self.alone) {
             renewed = renew(alone, &self.holder, process);
         }
         match renewed {
             Ok(tip) => {
-                self.seen = Some(((self.trace)(), Some(tip.revision)));
+                self.seen = Some((before, Some(tip.revision)));
                 Ok(Hold::Own)
             }
             Err(VerbError::Refused(refusal)) if refusal.passing => Err(refusal.to_string()),

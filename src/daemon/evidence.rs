@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub use looking::look_at_work;
 
-use super::claiming::{Holder, fenced_after, stands};
+use super::claiming::{Holder, end_stale, fenced_after, stands};
 use super::removing::{RemoveOrder, remove_worktree};
 use super::starting::find;
 use super::verbs::unchanged;
@@ -105,7 +105,9 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     let fences = |holder: &Holder| !(is_close && is_handed_over(tip.as_ref(), &holder.worker, holder.generation));
     if let Some(holder) = holder.filter(fences) {
         let (of, blocks, owner) = (id.clone(), matches!(ending, Ending::Block(_)), name.clone());
-        let look = move |lending: &mut L| if blocks { fate(lending, &of, &owner) } else { Ok(Fate::None) };
+        let may = ending.clone();
+        let look =
+            move |lending: &mut L| if blocks { fate(lending, &of, (&owner, true), &may) } else { Ok(Fate::None) };
         let write =
             move |host: &mut Host, _: &_, fate: Fate| host.write_end(&id, (&name, true), (&ending, &fate), &actor);
         let (mut ended, remarks) = fenced_after(lending, &holder, Some(outcome), look, write)?;
@@ -115,12 +117,28 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     if let Stands::Held(claim) = stands {
         return Err(held_by(&id, ending.verb(), &claim).into());
     }
-    let fate = if matches!(ending, Ending::Block(_)) { fate(lending, &id, &name)? } else { Fate::None };
-    lending.lend(move |host| host.write_end(&id, (&name, false), (&ending, &fate), &actor))?
+    let over = if matches!(stands, Stands::Stale(_)) { end_stale(lending, &id)? } else { None };
+    let fate =
+        if matches!(ending, Ending::Block(_)) { fate(lending, &id, (&name, false), &ending)? } else { Fate::None };
+    lending.lend(move |host| {
+        let ended = host.write_end(&id, (&name, false), (&ending, &fate), &actor);
+        for over in over {
+            host.tell(over);
+        }
+        ended
+    })?
 }
 
 /// What becomes of a blocked ticket's worktree: it goes if nothing would be lost with it, else it stays, and why.
-fn fate<L: Lending>(lending: &mut L, id: &TicketId, owner: &str) -> Result<Fate, VerbError> {
+fn fate<L: Lending>(
+    lending: &mut L,
+    id: &TicketId,
+    (owner, holds): (&str, bool),
+    ending: &Ending,
+) -> Result<Fate, VerbError> {
+    // Nothing goes for a block that is refused then.
+    let (of, by, block) = (id.clone(), owner.to_owned(), ending.clone());
+    lending.lend(move |host| host.may_block(&of, (by, holds), &block))??;
     let found = look_at_work(lending, id)?;
     let Standing::There(path) = &found.worktree else { return Ok(Fate::None) };
     let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
@@ -128,7 +146,7 @@ fn fate<L: Lending>(lending: &mut L, id: &TicketId, owner: &str) -> Result<Fate,
     let hold = find(trees.as_ref(), &name).ok().flatten().and_then(|tree| tree.lock.hold().cloned());
     // Nobody but whoever asks holds the ticket: what a lock of a former worker says is over.
     let worker = Some(hold.as_ref().map_or_else(|| owner.to_owned(), |hold| hold.worker.clone()));
-    match remove_worktree(trees.as_ref(), &RemoveOrder { name, worker, force: false }, now) {
+    match remove_worktree(trees.as_ref(), &RemoveOrder { name, worker, holder: None, force: false }, now) {
         Ok(_) => Ok(Fate::Removed { path: path.clone() }),
         Err(error) => Ok(Fate::kept(found, owner, &reasons(&error), hold.map(|hold| hold.until))),
     }
@@ -160,6 +178,17 @@ impl Host {
         }?;
         ended.remarks.extend(self.history.trouble().map(|why| format!("history could not be kept: {why}")));
         Ok(ended)
+    }
+
+    /// Refused where the file, as it is now, would refuse it.
+    fn may_block(&mut self, id: &TicketId, (by, holds): (String, bool), ending: &Ending) -> Result<(), VerbError> {
+        let Ending::Block(block) = ending else { return Ok(()) };
+        let path = self.writable(id)?;
+        self.look_at(&path);
+        let ticket = self.known(id, &path)?;
+        let writer = Writer { by, holds, label: None };
+        block.changes(&ticket, &writer, self.now())?;
+        Ok(())
     }
 
     fn write_block(

@@ -26,6 +26,8 @@ pub struct RemoveOrder {
     pub name: String,
     /// The worker who asks: its own lock is no obstacle.
     pub worker: Option<String>,
+    /// Who has a fresh claim on the ticket, if anybody does: nobody else removes it.
+    pub holder: Option<String>,
     /// Save what is in it, and remove it then.
     pub force: bool,
 }
@@ -55,7 +57,7 @@ pub fn remove_worktree(trees: &dyn Worktrees, order: &RemoveOrder, now: Timestam
     // Before it is looked at: what is found is what goes.
     let print = trees.print(&tree, &tree.path);
     let probe = trees.probe(&tree);
-    let removal = may_remove(&tree, &probe, order.worker.as_deref(), order.force, now)?;
+    let removal = may_remove(&tree, &probe, (order.worker.as_deref(), order.holder.as_deref()), order.force, now)?;
     let aside = tree.path.with_file_name(format!(".yoi-removing-{}", order.name));
     let reference = removal.salvage.then(|| reference(&order.name, now));
     let saving = Phase::Saving { salvage: reference.clone(), aside: aside.clone() };
@@ -109,7 +111,7 @@ fn hook(
         Hooked::Runs => {}
     }
     let probe = Probe { ignored: Named::default(), ..trees.probe(tree) };
-    may_remove(tree, &probe, order.worker.as_deref(), order.force, now)?;
+    may_remove(tree, &probe, (order.worker.as_deref(), order.holder.as_deref()), order.force, now)?;
     trees.run_hook(Hook::BeforeRemove, holding, &tree.path)?;
     fault::point(PLACE, "hooked");
     Ok(None)

@@ -12,6 +12,7 @@ use super::backlog::Backlog;
 use super::claim::{conflict, reverted_hint, reverted_words};
 use super::classify::clock;
 use super::engine::Row;
+use super::facts::Claim;
 use super::gates::cycle;
 use super::harmless::quoted;
 use super::ticket::{State, Ticket, Timestamp};
@@ -70,7 +71,7 @@ pub fn remarks(ticket: &Ticket, backlog: &Backlog, now: Timestamp) -> Vec<String
 }
 
 /// The remarks on its claim, a sentence each.
-pub fn on_claim(row: &Row<'_>) -> Vec<String> {
+pub fn on_claim(row: &Row<'_>, now: Timestamp) -> Vec<String> {
     let label = row.stale_label.map(|label| {
         let stale = row.claim.map(|(claim, _)| format!(" (that of {} is stale)", claim.worker)).unwrap_or_default();
         format!("its label `{label}` is stale: nobody holds a fresh claim of it{stale}")
@@ -81,7 +82,18 @@ pub fn on_claim(row: &Row<'_>) -> Vec<String> {
     });
     let held = row.claim.filter(|(_, fresh)| *fresh).and_then(|(claim, _)| conflict(row.ticket, claim));
     let conflict = held.map(|(what, hint)| format!("it is {what}; {hint}"));
-    label.into_iter().chain(reverted).chain(conflict).collect()
+    label.into_iter().chain(reverted).chain(conflict).chain(ahead(row, now)).collect()
+}
+
+/// A claim of a machine whose clock is ahead holds until that date.
+fn ahead(row: &Row<'_>, now: Timestamp) -> Option<String> {
+    let (claim, _) = row.claim.filter(|(claim, _)| claim.beat > now + DRIFT)?;
+    let (id, Claim { worker, beat, .. }) = (&row.ticket.id, claim);
+    Some(format!(
+        "its claim was last renewed in the future ({}): a clock is wrong; `yoi release {id} --worker {worker} --outcome abandoned` \
+         ends a claim that nobody works under",
+        clock(*beat)
+    ))
 }
 
 fn from_the_future(ticket: &Ticket, now: Timestamp) -> Vec<String> {

@@ -160,3 +160,53 @@ fn each_of_eight_workers_gets_another_ticket_and_the_ninth_is_idle() {
     let idle = stage.yoi("next --claim --worker w9");
     assert!(idle.code == 3 && idle.stdout.contains("by reason: claimed 8"), "{idle}");
 }
+
+#[test]
+fn nobody_comes_back_to_a_ticket_that_a_person_ended_under_its_stale_claim() {
+    let close =
+        "close a --no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace removed";
+    for (verb, state) in [(close, "closed"), ("block a --blocker x --evidence x --unblock x --then retry", "queued")] {
+        for daemon in [false, true] {
+            let stage = stage("");
+            stage.ticket("a", "queued", "");
+            stage.done("claim a --worker w");
+            if daemon {
+                stage.start();
+            }
+            age(&stage, "a");
+            // A daemon may have brought it back to the queue before.
+            let ended = stage.yoi(verb);
+            if ended.code != 0 {
+                assert!(daemon && ended.stderr.contains("queued"), "{verb}: {ended}");
+            }
+            for line in
+                ["heartbeat a", "release a --outcome pr-opened --pr https://example.org/7", "release a --outcome done"]
+            {
+                let refused = stage.yoi(&format!("{line} --worker w"));
+                assert!(refused.code == 3 && refused.stderr.contains("held by nobody"), "{verb} {line}: {refused}");
+            }
+            assert!(!stage.text("a").contains("example.org"));
+            if ended.code == 0 {
+                assert!(stage.text("a").contains(&format!("state: {state}")), "{}", stage.text("a"));
+            }
+            if daemon {
+                stage.stop();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_workers_name_stands_for_one_run() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.done("claim a --worker lane-3");
+    let refused = stage.yoi("claim a --worker lane-3");
+    assert!(refused.code == 3 && refused.stderr.contains("take another name than lane-3"), "{refused}");
+    age(&stage, "a");
+    // The former run, should it wake up, would pass every fence that goes by the name.
+    let refused = stage.yoi("claim a --worker lane-3");
+    assert!(refused.code == 3 && refused.stderr.contains("of another run of the name lane-3"), "{refused}");
+    stage.done("claim a --worker lane-4");
+    assert_eq!(stage.yoi("heartbeat a --worker lane-3").code, 3);
+}

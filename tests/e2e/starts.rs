@@ -62,7 +62,7 @@ fn a_start_makes_a_claim_and_a_worktree_and_both_go_again() {
     assert_eq!(refused.code, 3);
     assert!(refused.stderr.contains("lost-race: `a` is held by w (coder)"), "{refused}");
     let refused = stage.yoi("worktree remove a");
-    assert!(refused.code == 3 && refused.stderr.contains('w'), "{refused}");
+    assert!(refused.code == 3 && refused.stderr.contains("`w` holds it until"), "{refused}");
     stage.done("release a --worker w --outcome abandoned");
     let again = stage.json("start a --worker v --role reviewer");
     assert_eq!((&again["made"], &again["generation"]), (&false.into(), &2.into()));
@@ -199,4 +199,45 @@ fn eight_starts_at_once_wait_for_whoever_holds_gits_locks() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert_eq!(made(&stage).len(), 24);
+}
+
+#[test]
+fn what_somebody_wrote_into_a_worktree_whose_making_was_cut_off_stays() {
+    if !has_fault_points() {
+        return;
+    }
+    for step in ["folder", "made", "locked"] {
+        for next in ["worktree list", "start a --worker v"] {
+            let stage = stage();
+            stage.bench.write("work/f", "as it was\n");
+            stage.bench.git("work", &["add", "f"]);
+            stage.bench.git("work", &["commit", "--quiet", "--message=f"]);
+            let mut command = stage.bench.command("work");
+            let killed =
+                command.args(["start", "a", "--worker", "w"]).env("YOI_FAULT", format!("start:{step}")).output();
+            assert_eq!(killed.unwrap().status.code(), None, "{step}");
+            stage.bench.write("work/.yoi/worktrees/a/f", "precious\n");
+            stage.done(next);
+            assert_eq!(stage.bench.read("work/.yoi/worktrees/a/f"), "precious\n", "{step} {next}");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_is_refused_takes_nothing_away_and_a_holders_worktree_is_its_own() {
+    let stage = stage();
+    stage.done("start a --worker w");
+    let refused = stage.yoi("worktree remove a --worker v");
+    assert!(refused.code == 3 && refused.stderr.contains("`w` holds"), "{refused}");
+    stage.run(&["move", "a", "planning", "--force", "--reason", "not now"]);
+    let refused = stage.yoi("block a --worker w --blocker key --evidence 401 --unblock vault --then retry");
+    assert!(refused.code == 3 && refused.stderr.contains("planning"), "{refused}");
+    assert_eq!(made(&stage), of_a());
+    // The lock says until when the claim held at the start, and no beat moves that: the claim counts.
+    let path = stage.bench.path("work/.yoi/worktrees/a");
+    stage.bench.git("work", &["worktree", "unlock", path.to_str().unwrap()]);
+    let refused = stage.yoi("worktree remove a --force");
+    assert!(refused.code == 3 && refused.stderr.contains("`w` holds its ticket"), "{refused}");
+    stage.done("release a --worker w --outcome abandoned");
+    stage.done("worktree remove a");
 }

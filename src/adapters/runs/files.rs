@@ -85,6 +85,11 @@ impl RunFiles {
         self.path("off")
     }
 
+    /// Why the run has no more to do; None where it has.
+    pub(in crate::adapters) fn called_off(&self) -> Option<String> {
+        state_files::read_json(&self.off_path()).ok().flatten()
+    }
+
     pub(in crate::adapters) fn order(&self) -> io::Result<Option<Order>> {
         state_files::read_json(&self.order_path())
     }

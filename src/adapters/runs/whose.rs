@@ -13,9 +13,17 @@ pub(super) fn is_own(files: &RunFiles, started: &Started, held: bool) -> bool {
     started.place.as_ref().map_or(held, |place| files.is_at(place))
 }
 
-/// Whether a run that has no end belongs to another workspace, as far as anybody can tell.
-pub(super) fn is_foreign(files: &RunFiles, started: &Started, held: bool, processes: &SystemProcesses) -> bool {
+/// Whether a run that has no end belongs to another workspace, as far as anybody can tell. `shared`: more rests on it than this
+/// workspace has, a claim that a remote knows too. Of a former boot nothing tells a copy from the original then, and it is
+/// let be.
+pub(super) fn is_foreign(
+    files: &RunFiles,
+    started: &Started,
+    (held, shared): (bool, bool),
+    processes: &SystemProcesses,
+) -> bool {
     match &started.place {
+        Some(_) if shared && !held && !processes.is_of_this_boot(&started.supervisor) => true,
         // What is held and lies elsewhere than noted is just being made anew.
         Some(place) if held => files.is_linked_to(place),
         // Devices are numbered anew with each boot; and nothing of a former one is left that could be anybody's.

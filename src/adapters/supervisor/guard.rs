@@ -6,7 +6,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use super::meter::Meter;
@@ -67,7 +66,7 @@ impl Guard {
             self.learn(hold, now)?;
         }
         if self.over.is_none()
-            && let Ok(why) = fs::read_to_string(self.files.off_path())
+            && let Some(why) = self.files.called_off()
         {
             self.over = Some((now + CALLED_OFF, why));
         }

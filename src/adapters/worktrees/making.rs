@@ -2,17 +2,39 @@
 //!
 //! Must not know: which step follows which, or whether to go on.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::Path;
+
+use git2::{ObjectType, Oid};
 
 use super::GitWorktrees;
 use super::occupants;
 use super::paths::{bytes_of, words};
-use super::printing::{Kind, walk};
+use super::printing::{Entry, Kind, walk};
 use super::removing;
 use crate::domain::worktree::{Commits, Hold, Journal, Left, Lock, Phase, Tree, branch_of};
 use crate::ports::worktrees::{Holding, WorktreesError};
+
+/// Path and mode with object id (`100644 blob ID`) of one line of a listing of a tree.
+fn object_at(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    Some((&line[tab + 1..], &line[..tab]))
+}
+
+/// Whether what lies there is exactly that object.
+fn is_object(folder: &Path, entry: &Entry, object: &[u8]) -> bool {
+    let path = folder.join(&entry.path);
+    let (mode, bytes) = match entry.kind {
+        Kind::File if entry.mode & 0o100 != 0 => ("100755", fs::read(path).ok()),
+        Kind::File => ("100644", fs::read(path).ok()),
+        Kind::Link => ("120000", fs::read_link(path).ok().map(|target| bytes_of(&target).to_vec())),
+        Kind::Folder | Kind::Repository | Kind::Odd => return false,
+    };
+    let id = bytes.and_then(|bytes| Oid::hash_object(ObjectType::Blob, &bytes).ok());
+    id.is_some_and(|id| object == format!("{mode} blob {id}").as_bytes())
+}
 
 impl GitWorktrees {
     /// Only where there is none of this name.
@@ -55,7 +77,9 @@ impl GitWorktrees {
             Phase::Saving { .. } | Phase::Going { .. } => false,
             _ if !left.folder => true,
             Phase::Made => self.is_as_it_was_made(journal)?,
-            Phase::Making | Phase::Restoring | Phase::Undoing => self.holds_nothing_else(journal)?,
+            // Whole already, or as far as it came.
+            Phase::Making => self.is_as_it_was_made(journal)? || self.holds_nothing_else(journal)?,
+            Phase::Restoring | Phase::Undoing => self.holds_nothing_else(journal)?,
         };
         Ok(Left { pristine, ..left })
     }
@@ -71,8 +95,9 @@ impl GitWorktrees {
         Ok(stays && !probe.is_dirty() && !matches!(probe.commits, Commits::Unknown(_)))
     }
 
-    /// However little of it was made: each file is one of those that it was made from, no commit was made on its branch, and
-    /// nobody works there.
+    /// However little of it was made: each file is one of those that it was made from, byte for byte, no commit was made on its
+    /// branch, and nobody works there. What cannot be compared (a filter has written it, another kind of object id) is
+    /// somebody's work.
     fn holds_nothing_else(&self, journal: &Journal) -> Result<bool, WorktreesError> {
         let Some(from) = &journal.made.from else { return Ok(false) };
         if !occupants::all_in(&journal.path).is_empty() {
@@ -83,12 +108,12 @@ impl GitWorktrees {
         {
             return Ok(false);
         }
-        let said = self.ask(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", from])?;
-        let known: BTreeSet<&[u8]> = said.split(|byte| *byte == 0).collect();
-        let of_it = |entry: &super::printing::Entry| {
-            let path = bytes_of(&entry.path);
+        let said = self.ask(&["ls-tree", "-r", "-z", "--full-tree", from])?;
+        let known: BTreeMap<&[u8], &[u8]> = said.split(|byte| *byte == 0).filter_map(object_at).collect();
+        let of_it = |entry: &Entry| {
             // A folder that is there is the way to one of them, or was empty when it was saved.
-            matches!(entry.kind, Kind::Folder) || known.contains(path)
+            matches!(entry.kind, Kind::Folder)
+                || known.get(bytes_of(&entry.path)).is_some_and(|object| is_object(&journal.path, entry, object))
         };
         Ok(walk(&journal.path, &[]).all(|entry| entry.is_ok_and(|entry| of_it(&entry))))
     }

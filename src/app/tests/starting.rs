@@ -85,7 +85,7 @@ impl Forest {
     }
 
     fn remove(&self, id: &str) -> Result<Vec<String>, WorktreesError> {
-        let order = RemoveOrder { name: name::of(&id.into()), worker: Some("w".into()), force: false };
+        let order = RemoveOrder { name: name::of(&id.into()), worker: Some("w".into()), holder: None, force: false };
         remove_worktree(&self.trees(), &order, at(0)).map(|gone| gone.remarks)
     }
 

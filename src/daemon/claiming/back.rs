@@ -6,14 +6,13 @@
 use std::thread;
 
 use super::YOI;
-use super::desk::Desk;
+use super::unheld::broken;
 use crate::daemon::{Host, Lending, VerbError, Visitor};
-use crate::domain::claim::{Stands, StepKind, Tip, back, label_off};
+use crate::domain::claim::{StepKind, Tip, back, label_off};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::policy::Mode;
 use crate::domain::ticket::{State, TicketId};
-use crate::ports::Swapped;
 
 impl Host {
     /// On a thread of its own: a remote that arbitrates may take seconds.
@@ -64,21 +63,11 @@ fn bring_back<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(), VerbErro
     let news = ClaimNews::of(&tip, &desk.machine(), desk.now());
     let id = id.clone();
     lending.lend(move |host| {
-        let gone = news.stands.as_ref().is_err_and(|ended| ended.end.is_without_result());
+        // Somebody may have claimed it since.
+        let other = host.engine.facts().claims.get(&id).is_some_and(|claim| claim.fresh_for_others(host.now()));
+        let gone = !other && news.stands.as_ref().is_err_and(|ended| ended.end.is_without_result());
         let written = if gone { host.write_back(&id, &tip) } else { Ok(()) };
         host.tell(Event::ClaimsRead { news: vec![news], full: false });
         written
     })?
-}
-
-/// The newest step, after a stale claim has been broken.
-fn broken(desk: &Desk, id: &TicketId, tip: Tip) -> Result<Tip, VerbError> {
-    let Stands::Stale(claim) = Stands::of(Some(&tip), &desk.machine(), desk.now()) else { return Ok(tip) };
-    let kind = StepKind::StaleBreak { prior: claim.worker };
-    let mut step = desk.next_step(&tip, kind);
-    step.worker = YOI.into();
-    Ok(match desk.claims.swap(id, Some(&tip.revision), Some(tip.base()), &[step])? {
-        Swapped::Moved(tip) => tip,
-        Swapped::Lost(now) => now.unwrap_or(tip),
-    })
 }

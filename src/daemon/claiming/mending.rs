@@ -126,7 +126,24 @@ fn give_back<L: Lending>(
         (policy.mode, policy.claims.label.clone())
     })?;
     let ending = Ending { outcome: Outcome::Abandoned, pr: None, by: YOI.into(), mode, label };
-    give_back_by(lending, (holder, nonce), (ending, Some(why)), actor).map(drop)
+    match give_back_by(lending, (holder, nonce), (ending, Some(why)), actor) {
+        // The ticket's file may be what refuses: then the claim stands, and is given back later.
+        Err(VerbError::Refused(refusal)) if stands_still(lending, holder, nonce)? => {
+            Err(VerbError::Failed(refusal.to_string()))
+        }
+        given_back => given_back.map(drop),
+    }
+}
+
+fn stands_still<L: Lending>(lending: &mut L, holder: &Holder, nonce: Option<&str>) -> Result<bool, VerbError> {
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
+    let tip = desk.claims.read(&holder.id)?;
+    Ok(tip.is_some_and(|tip| {
+        let step = &tip.step;
+        let is_same = holder.generation.is_none_or(|generation| generation == step.generation);
+        tip.is_held() && step.worker == holder.worker && is_same && nonce.is_none_or(|nonce| nonce == step.nonce)
+    }))
 }
 
 impl From<&StartMark> for Holder {

@@ -4,21 +4,18 @@
 
 use std::collections::BTreeMap;
 
-use super::YOI;
-use super::desk::Desk;
 use super::mending::{mend, mend_all};
 use super::remote::look_at_remote;
 use super::taking::{ClaimRequest, Claimed, claim};
+use super::unheld::unheld;
 use crate::daemon::{Host, Lending, Moved, VerbError};
-use crate::domain::claim::{
-    ClaimNews, Market, Offers, Seeker, Stands, StepKind, Tip, held_words, label_off, offerable, offers, renewed,
-};
+use crate::domain::claim::{ClaimNews, Market, Offers, Seeker, Tip, label_off, offerable, offers, renewed};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, Event};
 use crate::domain::gates::Ground;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::{Ticket, TicketId};
-use crate::ports::{ClaimsError, EditError, Swapped};
+use crate::ports::{ClaimsError, EditError};
 
 /// How many tickets are tried, one after the other, that others were faster with or that turned out not to be free.
 const TRIED: usize = 20;
@@ -175,20 +172,4 @@ pub fn offer<L: Lending>(lending: &mut L, id: &TicketId, by: &str, actor: Actor)
     let tip = tip.map(|tip| unheld(&desk, id, tip)).transpose()?;
     let (id, by) = (id.clone(), by.to_owned());
     lending.lend(move |host| host.write_offer(&id, tip.as_ref(), (&by, actor)))?
-}
-
-/// The newest step, after a stale claim has been broken. Refused where somebody holds the ticket.
-fn unheld(desk: &Desk, id: &TicketId, tip: Tip) -> Result<Tip, VerbError> {
-    let held = |tip: &Tip| Stands::of(Some(tip), &desk.machine(), desk.now());
-    let refused = |tip: Tip| match held(&tip) {
-        Stands::Free => Ok(tip),
-        Stands::Held(claim) | Stands::Stale(claim) => Err(VerbError::from(held_words(id, &claim))),
-    };
-    let Stands::Stale(claim) = held(&tip) else { return refused(tip) };
-    let mut step = desk.next_step(&tip, StepKind::StaleBreak { prior: claim.worker });
-    step.worker = YOI.into();
-    match desk.claims.swap(id, Some(&tip.revision), Some(tip.base()), &[step])? {
-        Swapped::Moved(tip) => Ok(tip),
-        Swapped::Lost(now) => refused(now.unwrap_or(tip)),
-    }
 }

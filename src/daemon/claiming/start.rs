@@ -93,7 +93,7 @@ fn make_and_launch<L: Lending>(
 fn unmake<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<(), VerbError> {
     let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
     let worker = Some(request.challenge.worker.clone());
-    let order = RemoveOrder { name: name::of(&request.id), worker, force: false };
+    let order = RemoveOrder { name: name::of(&request.id), worker, holder: None, force: false };
     remove_worktree(trees.as_ref(), &order, now)?;
     Ok(())
 }

@@ -96,13 +96,22 @@ pub fn may_claim(
 ) -> Result<Vec<StepKind>, Refused> {
     match Stands::of(tip, machine, now) {
         Stands::Free => Ok(vec![StepKind::Claim]),
+        // Fenced by its name alone the former run, should it wake up, would pass for this one.
+        Stands::Stale(claim) if claim.worker == worker => {
+            let message = format!("the stale claim of `{id}` is of another run of the name {worker}");
+            let hint = format!(
+                "a worker's name stands for one run: claim it under another; if this is that very run, `yoi heartbeat {id} \
+                 --worker {worker}` renews its claim"
+            );
+            Err(Refused { holder: Some(claim.worker), refusal: Refusal::new(message).hint(hint) })
+        }
         Stands::Stale(claim) => Ok(vec![StepKind::StaleBreak { prior: claim.worker }, StepKind::Claim]),
         Stands::Held(claim) => {
             let until = clock(claim.expires());
             let message = format!("lost-race: `{id}` is held by {} ({}) until {until}", claim.worker, claim.role);
             let hint = if claim.worker == worker {
                 format!(
-                    "another process claimed it under this name; `yoi heartbeat {id} --worker {worker}` renews that claim"
+                    "another process claimed it under this name, which stands for one run: take another name than {worker}"
                 )
             } else {
                 "take another one: `yoi next --claim`".to_owned()

@@ -112,6 +112,8 @@ impl Journal {
     /// What to do where the run that wrote this was cut off. `wanted`: the ticket is being started again just now.
     pub fn mend(&self, left: &Left, wanted: bool) -> Mend {
         match &self.phase {
+            // Nobody's work goes, also where it came after that was decided.
+            Phase::Undoing if left.folder && !left.pristine => Mend::Adopt,
             Phase::Undoing => Mend::Undo,
             // Whole, and a start would only make it again.
             Phase::Made if left.entry && left.folder && (wanted || !left.pristine) => Mend::Adopt,

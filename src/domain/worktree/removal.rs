@@ -31,6 +31,8 @@ pub enum Reason {
     Odd(Named),
     /// Somebody's lock, in words.
     Locked(String),
+    /// Whoever has a fresh claim on its ticket.
+    Claimed(String),
     /// A process works in it.
     Occupied(Occupant),
     /// It could not be looked at.
@@ -58,6 +60,7 @@ impl Reason {
             Reason::Nested(named) => format!("a repository of its own inside: {named}"),
             Reason::Odd(named) => format!("no commit can hold a socket, a pipe or a device: {named}"),
             Reason::Locked(why) => why.clone(),
+            Reason::Claimed(worker) => format!("`{worker}` holds its ticket"),
             Reason::Occupied(occupant) => {
                 let Occupant { pid, program, open } = occupant;
                 match open {
@@ -82,6 +85,7 @@ impl Reason {
             | Reason::Nested(_)
             | Reason::Odd(_)
             | Reason::Locked(_)
+            | Reason::Claimed(_)
             | Reason::Occupied(_)
             | Reason::Unreadable(_) => false,
         }
@@ -91,6 +95,7 @@ impl Reason {
     fn way_out(&self) -> &'static str {
         match self {
             Reason::Locked(_) => "`git worktree unlock PATH` takes away a lock",
+            Reason::Claimed(_) => "its holder removes it (`--worker`), or releases the ticket first",
             Reason::Occupied(_) => "end the process, or have it leave the folder",
             Reason::Submodule(_) | Reason::Nested(_) => {
                 "commit and push what lies in the inner repository, or move it away"
@@ -165,11 +170,17 @@ fn locked(lock: &Lock, asker: Option<&str>, now: Timestamp) -> Option<Reason> {
 pub fn may_remove(
     tree: &Tree,
     probe: &Probe,
-    asker: Option<&str>,
+    (asker, holder): (Option<&str>, Option<&str>),
     force: bool,
     now: Timestamp,
 ) -> Result<Removal, Refusal> {
-    let reasons = reasons(tree, probe, asker, now);
+    let mut reasons = reasons(tree, probe, asker, now);
+    // Its lock's time is that of the start, and no beat moves it: what counts is the claim.
+    let others = holder.filter(|holder| asker != Some(*holder));
+    let says_so = |reason: &Reason| matches!(reason, Reason::Locked(_));
+    if let Some(holder) = others.filter(|_| !reasons.iter().any(says_so)) {
+        reasons.push(Reason::Claimed(holder.to_owned()));
+    }
     let drop_branch = probe.branch_merged == Some(true);
     if reasons.is_empty() {
         return Ok(Removal { salvage: false, drop_branch, passed_over: Vec::new() });

@@ -36,9 +36,13 @@ fn who_may_use_and_whom_a_lock_keeps_from_removing() {
     ] {
         let tree = tree(lock);
         assert_eq!(may_use(&tree).is_ok(), uses, "{:?}", tree.lock);
-        let removal = may_remove(&tree, &Probe::default(), Some(worker), false, at(now));
+        let removal = may_remove(&tree, &Probe::default(), (Some(worker), None), false, at(now));
         assert_eq!(removal.is_ok(), removes, "{:?}", tree.lock);
-        assert_eq!(may_remove(&tree, &Probe::default(), Some(worker), true, at(now)).is_ok(), removes, "by force");
+        assert_eq!(
+            may_remove(&tree, &Probe::default(), (Some(worker), None), true, at(now)).is_ok(),
+            removes,
+            "by force"
+        );
     }
     let gone = Tree { gone: Some("not there".into()), ..tree(Lock::Open) };
     assert!(may_use(&gone).is_err());
@@ -62,7 +66,7 @@ fn force_saves_what_can_be_saved_and_passes_over_nothing_else() {
         Probe { occupants: vec![Occupant { pid: 1, program: "sh".into(), open: None }], ..Probe::default() },
         Probe::unreadable("it is damaged"),
     ];
-    let judge = |probe: &Probe, force| may_remove(&tree(Lock::Open), probe, None, force, at(0));
+    let judge = |probe: &Probe, force| may_remove(&tree(Lock::Open), probe, (None, None), force, at(0));
     for probe in &savable {
         assert_eq!(judge(probe, false).unwrap_err().evidence.len(), 1, "{probe:?}");
         let removal = judge(probe, true).unwrap();
@@ -103,7 +107,10 @@ fn what_a_run_that_was_cut_off_leaves_to_do() {
         (Phase::Made, left(true, false, true, false), true, Mend::Undo),
         (Phase::Restoring, left(true, true, true, false), false, Mend::Undo),
         (Phase::Restoring, left(true, true, false, false), false, Mend::Adopt),
-        (Phase::Undoing, left(true, true, false, false), true, Mend::Undo),
+        (Phase::Undoing, left(true, true, true, false), true, Mend::Undo),
+        (Phase::Undoing, left(true, false, false, false), true, Mend::Undo),
+        // Somebody has written into it since that was decided.
+        (Phase::Undoing, left(true, true, false, false), true, Mend::Adopt),
         (saving(None), left(true, true, false, false), false, Mend::Forget),
         (saving(Some("r")), left(true, true, false, false), false, Mend::PutBack),
         (saving(Some("r")), left(true, false, false, true), false, Mend::PutBack),

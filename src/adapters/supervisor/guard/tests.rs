@@ -137,7 +137,7 @@ fn whoever_has_ended_its_claim_has_a_minute_for_its_last_words() {
     bench.will_be(Hold::Ended("done".into()));
     assert_eq!(bench.look(3, Duration::ZERO), Ok(WINDING_UP));
     // The verb that ended it took the ticket out of `inprogress`, too: that makes it no shorter.
-    fs::write(bench.folder.path().join("pod-x.off"), "alice moved it").unwrap();
+    std::fs::write(bench.folder.path().join("pod-x.off"), "\"alice moved it\"").unwrap();
     assert_eq!(bench.look(3, Duration::ZERO), Ok(WINDING_UP));
     assert_eq!(bench.look(4, Duration::ZERO), Err(How::Over("done".into())));
     bench.guard.give_up("x");
@@ -147,7 +147,7 @@ fn whoever_has_ended_its_claim_has_a_minute_for_its_last_words() {
 #[test]
 fn whoever_is_called_off_has_some_seconds_and_its_claim_is_given_up() {
     let mut bench = Bench::new();
-    fs::write(bench.folder.path().join("pod-x.off"), "alice moved it").unwrap();
+    std::fs::write(bench.folder.path().join("pod-x.off"), "\"alice moved it\"").unwrap();
     assert_eq!(bench.look(1, Duration::ZERO), Ok(CALLED_OFF));
     // However long its supervisor was asleep.
     assert_eq!(bench.look(200, Duration::ZERO), Err(How::Over("alice moved it".into())));
