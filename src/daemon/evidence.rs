@@ -122,7 +122,9 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
         if matches!(ending, Ending::Block(_)) { fate(lending, &id, (&name, false), &ending)? } else { Fate::None };
     lending.lend(move |host| {
         let ended = host.write_end(&id, (&name, false), (&ending, &fate), &actor);
-        over.into_iter().for_each(|over| host.tell(over));
+        if let Some(over) = over {
+            host.tell(over);
+        }
         ended
     })?
 }
