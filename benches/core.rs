@@ -87,6 +87,7 @@ fn started(count: usize) -> (Engine, Timestamp) {
         ended_pods: Vec::new(),
         ended_turns: Vec::new(),
         claims: Vec::new(),
+        worktrees: Vec::new(),
         dirty: Dirty::NotProbed,
         editor_name: "Ana".into(),
     };

@@ -8,6 +8,7 @@ pub(crate) mod contract;
 mod holders;
 mod leftover;
 mod library;
+mod lying;
 mod program;
 mod push;
 mod refs;

@@ -15,6 +15,7 @@ use std::time::Duration;
 use git2::{FileMode, ObjectType, Repository, Status, StatusEntry, StatusOptions, Tree};
 
 use super::git_program::{self, GitError};
+use super::git_under_way::{CHANGING, INDEX_LOCK};
 use crate::domain::evidence::close::Checks;
 use crate::domain::facts::Dirty;
 use crate::ports::{MainWorktree, Obstacle};
@@ -24,16 +25,6 @@ const NAMED: usize = 5;
 
 /// How long git may look for a commit that knew the ticket folder.
 const LOOKING_BACK: Duration = Duration::from_secs(2);
-
-/// What lies in a git directory while git is in the middle of something, and what that is.
-const OBSTACLES: [(&str, &str); 6] = [
-    ("rebase-merge", "a rebase is under way"),
-    ("rebase-apply", "a rebase, or `git am`, is under way"),
-    ("MERGE_HEAD", "a merge is under way"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
-    ("REVERT_HEAD", "a revert is under way"),
-    ("index.lock", "another git command is writing the index, or one was killed while it did"),
-];
 
 /// The worktree that a workspace lies in.
 #[derive(Clone, Debug)]
@@ -211,10 +202,10 @@ impl MainWorktree for GitWorktree {
 
     fn obstacle(&self) -> Option<Obstacle> {
         let git_dir = self.git_dir.as_ref()?;
-        OBSTACLES.iter().find_map(|(name, what)| {
+        CHANGING.iter().find_map(|(name, what)| {
             let path = git_dir.join(name);
             let shown = path.strip_prefix(&self.root).unwrap_or(&path).display();
-            let passing = *name == "index.lock";
+            let passing = *name == INDEX_LOCK;
             path.symlink_metadata().is_ok().then(|| Obstacle { what: format!("{what} ({shown})"), passing })
         })
     }

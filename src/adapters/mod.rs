@@ -15,6 +15,7 @@ pub mod files;
 pub mod git;
 mod git_layout;
 pub mod git_program;
+mod git_under_way;
 pub mod guides;
 pub mod kept;
 pub mod locks;

@@ -28,7 +28,7 @@ use crate::domain::facts;
 use crate::domain::worktree::{BranchAt, Hold, Journal, Left, Probe, Tree};
 use crate::ports::Acceptance;
 use crate::ports::worktrees::{
-    Holding, Hook, Hooked, Print, Restoration, Restored, Salvage, Worktrees, WorktreesError,
+    Holding, Hook, Hooked, Inside, Print, Restoration, Restored, Salvage, Worktrees, WorktreesError,
 };
 
 pub use hooks::Hooks;
@@ -84,6 +84,10 @@ impl GitWorktrees {
 impl Worktrees for GitWorktrees {
     fn standing(&self) -> Vec<(String, facts::Worktree)> {
         self.all_standing()
+    }
+
+    fn working_in(&self, name: &str, but: &[u32]) -> Vec<Inside> {
+        self.others_in(name, but)
     }
 
     fn intended(&self, name: &str) -> PathBuf {

@@ -49,7 +49,7 @@ pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
 
 /// Who claims, by what the request says of itself.
 pub(super) fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon::ClaimRequest, Failure> {
-    let ClaimRequest { id, worker, role, ttl, pid, session, caller, .. } = request;
+    let ClaimRequest { id, worker, role, ttl, pid, session, own, caller, .. } = request;
     let role = role.unwrap_or_else(|| ROLE.to_owned());
     let worker = worker.unwrap_or_else(|| made_up(&role, &(host.ports().nonce)()));
     for (what, name) in [("worker", &worker), ("role", &role)] {
@@ -66,7 +66,8 @@ pub(super) fn challenge(request: ClaimRequest, host: &mut Host) -> Result<daemon
         .map_err(|error| Failure::usage(format!("the process that is to hold the claim: {error}")))?;
     let (by, actor) = (recorded_name(host, &caller), actor(host, &caller));
     let challenge = Challenge { worker, role, ttl: TimeDeltaSeconds(ttl.num_seconds()), process, session };
-    Ok(daemon::ClaimRequest { id: TicketId::new(id), challenge, by, actor })
+    let own = own.into_iter().chain([pid]).collect();
+    Ok(daemon::ClaimRequest { id: TicketId::new(id), challenge, own, by, actor })
 }
 
 /// A name for a run that has none.

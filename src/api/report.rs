@@ -221,6 +221,7 @@ pub fn kick(host: &mut Host, dry_run: bool, by: &Actor) -> Result<Value, Failure
     if !dry_run {
         may_kick(by)?;
     }
+    host.look_at_worktrees();
     let now = host.now();
     let decision = host.engine().decide(&[Boundary::UserKick], now);
     let (name, detail, items, left_out) = match &decision {

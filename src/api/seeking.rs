@@ -24,7 +24,7 @@ const NAMED: usize = 20;
 pub(super) fn next<L: Lending>(request: NextRequest, lending: &mut L) -> Result<Value, Failure> {
     let NextRequest { claim, repos, can, worker, role, ttl, pid, session, local, agent, mut caller } = request;
     caller.name = caller.name.or(agent);
-    let wanted = ClaimRequest { id: String::new(), worker, role, ttl, pid, session, local, caller };
+    let wanted = ClaimRequest { id: String::new(), worker, role, ttl, pid, session, local, own: Vec::new(), caller };
     let claims = if claim { Some(lending.lend(move |host| challenge(wanted, host))??) } else { None };
     let seeking = Seeking { seeker: Seeker { repos, can }, claims };
     let found = NextView { version: VERSION, ..NextView::default() };

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::request::Request;
 use super::view::{RestoredView, VERSION, WorktreeRemovedView, WorktreeView, WorktreesView, value};
+use crate::daemon::mending::mend_all;
 use crate::daemon::removing::{RemoveOrder, remove_worktree, restore_worktree};
-use crate::daemon::starting::mend_all;
 use crate::daemon::{Host, Lending, stands};
 use crate::domain::claim::{Stands, name};
 use crate::domain::ticket::{TicketId, Timestamp};
@@ -149,12 +149,9 @@ fn of_ticket(error: WorktreesError, id: &str) -> Failure {
 
 impl From<WorktreesError> for Failure {
     fn from(error: WorktreesError) -> Self {
-        match error {
-            WorktreesError::Refused(refusal) => refusal.into(),
-            WorktreesError::Hook { message, output } => Failure::failed(message).evidence(output),
-            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
-                Failure::failed(message)
-            }
+        match error.told() {
+            Ok(refusal) => refusal.into(),
+            Err((message, output)) => Failure::failed(message).evidence(output),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::App;
 use super::programs::secrets;
 use crate::adapters::starts::StartFolder;
 use crate::adapters::worktrees::{GitWorktrees, Hooks};
-use crate::daemon::starting::mend_all;
+use crate::daemon::mending::mend_all;
 use crate::daemon::{Message, Visitor, mend_starts};
 use crate::ports::{Runs, Worktrees};
 

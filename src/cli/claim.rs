@@ -139,6 +139,7 @@ impl Which {
             ttl,
             pid: self.pid.unwrap_or_else(nearest),
             session: caller.session.clone(),
+            own: ancestry::of(None).pids.into_iter().chain([std::process::id()]).collect(),
             local: self.local,
             caller,
         })

@@ -14,7 +14,8 @@ use crate::text::duration;
 const LEAST_REFRESH: TimeDelta = TimeDelta::seconds(1);
 const MOST_REFRESH: TimeDelta = TimeDelta::hours(1);
 
-pub(super) fn read(values: &mut Values<'_>) -> ClaimPolicy {
+/// How long a claim holds, what shows and keeps it, and who says whose it is.
+pub(super) fn policy(values: &mut Values<'_>) -> ClaimPolicy {
     let default = ClaimPolicy::default();
     let ttl = values.duration("claims.ttl").unwrap_or(default.ttl);
     if let Some(offset) = values.offset("claims.ttl").filter(|_| ttl < LEAST_TTL || ttl > MOST_TTL) {

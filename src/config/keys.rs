@@ -185,8 +185,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "refresh",
         takes: Takes::Duration { off: false },
         default: "\"1m\"",
-        about: "How often the daemon asks `[claims] remote` which claims there are: so late it knows of those of other clones. \
-                While that does not answer it is asked less and less often, at least every five minutes.",
+        about: "How often the daemon asks `[claims] remote` which claims there are; so late it knows of those of other clones.",
     },
     Key {
         section: "claims",

@@ -70,7 +70,7 @@ fn read(values: &mut Values<'_>) -> Config {
         dirty_workspace: values.word("gates.dirty_workspace", DirtyGate::ALL, DirtyGate::as_str).unwrap_or_default(),
         writes: writes(values),
         verify_every: verify_every(values),
-        claims: claims::read(values),
+        claims: claims::policy(values),
         roles: roles::read(values),
         settings: Vec::new(),
     };

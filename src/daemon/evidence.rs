@@ -12,8 +12,8 @@ use std::path::Path;
 pub use looking::look_at_work;
 
 use super::claiming::{Holder, end_stale, fenced_after, stands};
+use super::mending::find;
 use super::removing::{RemoveOrder, remove_worktree};
-use super::starting::find;
 use super::verbs::unchanged;
 use super::{Host, Lending, VerbError};
 use crate::adapters::fault;

@@ -10,8 +10,10 @@ mod kept;
 mod launch;
 mod lending;
 mod making;
+pub mod mending;
 mod obstacle;
 mod operation;
+mod ordering;
 mod perform;
 mod pods;
 mod registers;
@@ -22,6 +24,7 @@ mod start;
 pub mod starting;
 #[cfg(test)]
 mod tests;
+mod trees;
 mod verbs;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -41,16 +44,16 @@ pub use operation::{Reread, RoleCommand, Settings};
 pub use run::Stop;
 pub use sessions::Line;
 pub use start::{Beginning, Found};
+pub use trees::LookNumber;
 pub use verbs::{AcceptRequest, MoveRequest, Moved, VerbError};
 
 use self::registers::Registers;
 use crate::domain::differences::Differences;
-use crate::domain::engine::{Engine, Event, Kick, KickId, Orders, Record};
-use crate::domain::facts::{Dirty, PodId, ProcessIdentity};
+use crate::domain::engine::{Engine, Event, Kick, KickId, Record};
+use crate::domain::facts::{Dirty, PodId, ProcessIdentity, Worktree};
 use crate::domain::obstruction::Obstruction;
 use crate::domain::rate_limit::RateLimitSigns;
-use crate::domain::refusal::Refusal;
-use crate::domain::ticket::{TicketId, Timestamp};
+use crate::domain::ticket::Timestamp;
 use crate::ports::runs::{PodRun, Sign};
 use crate::ports::{Claims, Door, MainWorktree, Notices, Processes, Runs, Starts, StateFolder, Tickets, Waker};
 
@@ -64,6 +67,8 @@ pub enum Message {
     Git,
     /// All files were compared with what was last read of them.
     Compared(Result<Differences, String>),
+    /// Which worktrees stand, and who works in them, by a look of this number.
+    Worktrees(LookNumber, Vec<(String, Worktree)>),
     /// A role Pod's process ended.
     PodEnded(PodId),
     /// The turn's supervisor showed something: its process, its end.
@@ -168,6 +173,8 @@ pub struct Host {
     stream: Option<(String, Line)>,
     /// By how much the clock was ahead of the time awake when claims were last read.
     claims_offset: Option<chrono::TimeDelta>,
+    /// The newest look at the worktrees of tickets.
+    tree_looks: LookNumber,
     /// Pods whose supervisors are watched.
     watched_pods: BTreeSet<PodId>,
     /// When to look again at what writes displaced.
@@ -267,17 +274,6 @@ impl Host {
             }
         }
         self.note_reports();
-    }
-
-    /// Takes a note of the Orchestrator's, and carries out what follows.
-    pub fn order(&mut self, session: &str, id: &TicketId, orders: Orders, now: Timestamp) -> Result<(), Refusal> {
-        let effects = self.engine.order(session, id, orders, now)?;
-        let mut events = VecDeque::new();
-        self.perform_all(effects, &mut events);
-        while let Some(event) = events.pop_front() {
-            self.tell(event);
-        }
-        Ok(())
     }
 
     /// Writes a record that is the host's own (not the engine's).

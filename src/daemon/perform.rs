@@ -59,6 +59,7 @@ impl Host {
                 let news = self.read_claims();
                 events.extend(news.map(|news| Event::ClaimsRead { news, full: true }));
             }
+            Effect::ReadWorktrees => self.ask_for_worktrees(events),
             Effect::AskRemote => self.ask_remote(events),
             Effect::BringBack(id) => self.bring_back(id),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths, events),
@@ -183,7 +184,8 @@ impl Host {
         }
     }
 
-    /// Everything a kick rests on, anew: what the watcher has reported meanwhile, the items' files, the main worktree.
+    /// Everything a kick rests on, anew: what the watcher has reported meanwhile, the items' files, the main
+    /// worktree, and who works in the tickets'.
     pub(super) fn refresh(&mut self, kick: KickId, paths: Vec<std::path::PathBuf>, events: &mut VecDeque<Event>) {
         if self.conclusions_are_put_off() {
             self.put_off_refresh = Some((kick, paths));
@@ -195,6 +197,7 @@ impl Host {
         if self.engine.policy().dirty_workspace != DirtyGate::Off {
             events.push_back(Event::Probed(self.ports.worktree.dirty()));
         }
+        events.push_back(self.worktrees_now());
         events.push_back(Event::Refreshed(kick));
     }
 
@@ -228,6 +231,7 @@ fn name(effect: &Effect) -> &'static str {
         Effect::DoubtWatcher => "doubt-watcher",
         Effect::StampQueued { .. } => "stamp",
         Effect::ReadClaims => "read-claims",
+        Effect::ReadWorktrees => "read-worktrees",
         Effect::AskRemote => "ask-remote",
         Effect::BringBack(_) => "bring-back",
         Effect::Probe => "probe",

@@ -13,10 +13,9 @@ use crate::domain::worktree::{
 };
 use crate::ports::worktrees::{Holding, Hook, Hooked, Restored, Salvage, Worktrees, WorktreesError};
 
-use super::starting::{find, mend, undo};
+use super::mending::{REMOVING as PLACE, find, finish, mend, undo};
 
-/// The places of the fault points.
-const PLACE: &str = "worktree-remove";
+/// The place of a restoration's fault points.
 const RESTORE: &str = "worktree-restore";
 
 /// Whose worktree is to go.
@@ -138,48 +137,6 @@ fn passed_over(removal: &Removal, probe: &Probe) -> Vec<String> {
         remarks.push("the stash is the repository's, and is as it was: `git stash list`".into());
     }
     remarks
-}
-
-/// Puts a worktree that was not removed back where it was. What was saved of it is not needed.
-pub(super) fn put_back(
-    trees: &dyn Worktrees,
-    holding: &Holding,
-    journal: &Journal,
-    is_aside: bool,
-) -> Result<(), WorktreesError> {
-    let Phase::Saving { salvage, aside } = &journal.phase else { return trees.forget(holding) };
-    if is_aside {
-        trees.rename(aside, &journal.path)?;
-    }
-    salvage.as_deref().map_or(Ok(()), |reference| trees.drop_salvage(reference))?;
-    trees.forget(holding)
-}
-
-/// Something came to where it was before it could be put back.
-pub(super) fn blocked(journal: &Journal) -> Refusal {
-    let aside = match &journal.phase {
-        Phase::Saving { aside, .. } => aside.display().to_string(),
-        _ => String::new(),
-    };
-    let path = journal.path.display();
-    Refusal::new(format!(
-        "a removal of {path} was cut off, and something else lies there by now; all of it is in {aside}"
-    ))
-    .hint(format!("move {path} away: then it is put back"))
-}
-
-/// Takes away what is left of one that is going.
-pub(super) fn finish(trees: &dyn Worktrees, holding: &Holding, journal: &Journal) -> Result<(), WorktreesError> {
-    let Phase::Going { aside, branch } = &journal.phase else { return Ok(()) };
-    trees.drop_entry(&journal.path)?;
-    fault::point(PLACE, "entry");
-    branch.as_ref().map_or(Ok(()), |branch| trees.drop_branch(branch))?;
-    fault::point(PLACE, "branch");
-    trees.drop_folder(aside)?;
-    fault::point(PLACE, "folder");
-    trees.forget(holding)?;
-    fault::point(PLACE, "done");
-    Ok(())
 }
 
 /// A worktree that is back.

@@ -89,6 +89,7 @@ impl Host {
         match self.waiting.pop_front()? {
             Message::Stop(why) => return Some(why),
             Message::Compared(found) => self.tell(Event::Compared(Some(found))),
+            Message::Worktrees(number, standing) => self.worktrees_shown(number, standing),
             Message::PodEnded(id) => self.tell(Event::PodEnded(id)),
             Message::Turn(kick, sign) => self.turn_shown(kick, sign),
             Message::Pod(run, sign) => self.pod_shown(&run, sign),

@@ -9,6 +9,7 @@ use super::claiming::read_claims;
 use super::launch::FormerRuns;
 use super::pods;
 use super::registers::Registers;
+use super::trees::LookNumber;
 use super::{About, History, Host, Message, Ports, Reread, Settings};
 use crate::domain::engine::{ClaimNews, Engine, Event, Reach, Start};
 use crate::domain::facts::{Dirty, Pod};
@@ -60,6 +61,7 @@ impl Host {
         let start = Start {
             dirty: probe(&ports, &policy),
             claims: read_claims(&ports, now).unwrap_or_default(),
+            worktrees: beginning.settings.worktrees.standing(),
             policy,
             reach,
             whom,
@@ -107,6 +109,7 @@ impl Host {
         let start = Start {
             dirty,
             claims: claims_on(&ports, &files, policy.claims.label.as_deref()),
+            worktrees: if in_progress(&files) { settings.worktrees.standing() } else { Vec::new() },
             policy,
             reach,
             whom: None,
@@ -157,6 +160,7 @@ impl Host {
             unprinted: None,
             stream: None,
             claims_offset: None,
+            tree_looks: LookNumber::default(),
             watched_pods: BTreeSet::new(),
             review_at: None,
             reports: super::kept::Reports::default(),
@@ -191,6 +195,11 @@ fn claims_on(ports: &Ports, files: &[(PathBuf, Entry)], label: Option<&str>) -> 
         |ticket: &Ticket| ticket.state == Some(State::Inprogress) || label.is_some_and(|label| ticket.has_label(label));
     let any = files.iter().any(|(_, entry)| matches!(entry, Entry::Ticket(ticket) if shows(ticket)));
     any.then(|| read_claims(ports, (ports.clock)())).flatten().unwrap_or_default()
+}
+
+/// Of nothing else a worktree is shown.
+fn in_progress(files: &[(PathBuf, Entry)]) -> bool {
+    files.iter().any(|(_, entry)| matches!(entry, Entry::Ticket(ticket) if ticket.state == Some(State::Inprogress)))
 }
 
 fn probe(ports: &Ports, policy: &Policy) -> Dirty {

@@ -7,11 +7,11 @@
 use crate::adapters::fault;
 use crate::domain::claim::name;
 use crate::domain::ticket::Timestamp;
-use crate::domain::worktree::{BranchAt, Hold, Journal, Made, Mend, Phase, Tree, branch_of, may_use};
+use crate::domain::worktree::{BranchAt, Hold, Journal, Made, Phase, Tree, branch_of, may_enter, may_use};
 use crate::ports::Acceptance;
 use crate::ports::worktrees::{Holding, Hook, Hooked, Worktrees, WorktreesError};
 
-use super::removing;
+use super::mending::{find, mend, undo};
 
 /// The place of the fault points.
 const PLACE: &str = "start";
@@ -61,6 +61,14 @@ pub fn worktree_for(
     standing(trees, &name, true)
 }
 
+/// Refuses where somebody else works in the worktree that a start would use. `own`: who starts.
+pub fn refuse_occupied(trees: &dyn Worktrees, name: &str, own: &[u32]) -> Result<(), WorktreesError> {
+    let inside = trees.working_in(name, own);
+    let Some(path) = inside.first().map(|first| first.path.clone()) else { return Ok(()) };
+    let occupants: Vec<_> = inside.into_iter().map(|inside| inside.occupant).collect();
+    Ok(may_enter(&path, &occupants)?)
+}
+
 fn plan(trees: &dyn Worktrees, name: &str, now: Timestamp) -> Result<Journal, WorktreesError> {
     let path = trees.place(name)?;
     let standing = trees.branch(name)?;
@@ -106,51 +114,4 @@ fn standing(trees: &dyn Worktrees, name: &str, made: bool) -> Result<Standing, W
 
 fn gone(name: &str) -> WorktreesError {
     WorktreesError::Failed(format!("the worktree of `{name}` was there a moment ago, and is not any more"))
-}
-
-/// The worktree of this name.
-pub(super) fn find(trees: &dyn Worktrees, name: &str) -> Result<Option<Tree>, WorktreesError> {
-    Ok(trees.list()?.into_iter().find(|tree| tree.name == name))
-}
-
-/// Takes away what this run, or one that was cut off, has made.
-pub(super) fn undo(trees: &dyn Worktrees, holding: &Holding, mut journal: Journal) -> Result<(), WorktreesError> {
-    journal.phase = Phase::Undoing;
-    trees.note(holding, &journal)?;
-    fault::point("undo", "noted");
-    trees.undo(holding, &journal)?;
-    fault::point("undo", "undone");
-    trees.forget(holding)
-}
-
-/// Ends what a run that was cut off had begun. `wanted`: the ticket is being started just now.
-pub(super) fn mend(trees: &dyn Worktrees, holding: &Holding, wanted: bool) -> Result<(), WorktreesError> {
-    let Some(mut journal) = trees.journal(holding)? else { return Ok(()) };
-    let left = trees.left(&journal)?;
-    match journal.mend(&left, wanted) {
-        Mend::Forget => trees.forget(holding),
-        Mend::Undo => undo(trees, holding, journal),
-        // Somebody's files lie there, and git knows nothing of it: it is left alone.
-        Mend::Adopt if !left.entry => trees.forget(holding),
-        Mend::Adopt if journal.phase == Phase::Making => {
-            journal.phase = Phase::Made;
-            trees.note(holding, &journal)
-        }
-        Mend::Adopt if journal.phase == Phase::Restoring => trees.forget(holding),
-        Mend::Adopt => Ok(()),
-        Mend::PutBack => removing::put_back(trees, holding, &journal, left.aside),
-        Mend::Blocked => Err(removing::blocked(&journal).into()),
-        Mend::Finish => removing::finish(trees, holding, &journal),
-    }
-}
-
-/// Ends whatever runs that were cut off had begun, but what somebody is at work on. What could not be ended is told, and tried
-/// again next time.
-pub fn mend_all(trees: &dyn Worktrees) -> Result<Vec<String>, WorktreesError> {
-    let mut troubles = Vec::new();
-    for name in trees.begun()? {
-        let mended = trees.try_hold(&name).and_then(|held| held.map_or(Ok(()), |held| mend(trees, &held, false)));
-        troubles.extend(mended.err().map(|error| format!("what was begun with the worktree of `{name}`: {error}")));
-    }
-    Ok(troubles)
 }

@@ -198,7 +198,9 @@ pub fn under_way(id: &TicketId, note: Option<&Note>, facts: &Facts, now: Timesta
     for pod in facts.pods_on(id).filter(|pod| pod.role != ORCHESTRATOR) {
         evidence.push(Evidence::LivePod { role: pod.role.clone(), pid: pod.process.pid });
     }
-    if let Some(pid) = facts.worktrees.get(id).and_then(|w| w.live_process) {
+    // A Pod's own processes are there too, and are told of by the Pod.
+    let has_pod = evidence.iter().any(|known| matches!(known, Evidence::LivePod { .. }));
+    if let Some(pid) = facts.worktrees.get(id).and_then(|w| w.live_process).filter(|_| !has_pod) {
         evidence.push(Evidence::ProcessInWorktree { pid });
     }
     if let Some(awaited) = note.and_then(|n| n.awaited.as_ref())

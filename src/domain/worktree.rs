@@ -11,15 +11,18 @@ pub mod removal;
 mod tests;
 pub mod using;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use journal::{BranchAt, Journal, Left, Made, Mend, Phase};
 pub use lock::{Hold, Lock};
 pub use probe::{Commits, Named, Occupant, Probe};
 pub use removal::{Reason, Removal, may_remove, reasons};
-pub use using::may_use;
+pub use using::{may_enter, may_use};
 
+use super::backlog::Backlog;
 use super::claim::name;
+use super::facts;
 use super::ticket::TicketId;
 
 /// Where the branches of tickets' worktrees lie: `yoi/NAME`.
@@ -60,6 +63,21 @@ impl Tree {
 /// The branch of a ticket's worktree as people write it: `yoi/NAME`.
 pub fn short_branch_of(name: &str) -> String {
     branch_of(name).split_off("refs/heads/".len())
+}
+
+/// Whose each standing worktree is; a name that was cut is one of the backlog's tickets. Of several of one ticket the one
+/// that somebody works in counts.
+pub fn tickets_of(standing: Vec<(String, facts::Worktree)>, backlog: &Backlog) -> BTreeMap<TicketId, facts::Worktree> {
+    let mut trees: BTreeMap<TicketId, facts::Worktree> = BTreeMap::new();
+    for (its_name, tree) in standing {
+        let cut = || backlog.tickets().map(|ticket| &ticket.id).find(|id| name::of(id) == its_name).cloned();
+        let Some(id) = name::id_of(&its_name).or_else(cut) else { continue };
+        let better = trees.get(&id).is_none_or(|other| other.live_process.is_none() && tree.live_process.is_some());
+        if better {
+            trees.insert(id, tree);
+        }
+    }
+    trees
 }
 
 /// The whole name of the branch of a ticket's worktree.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::Acceptance;
 use crate::domain::facts;
 use crate::domain::refusal::Refusal;
-use crate::domain::worktree::{BranchAt, Hold, Journal, Left, Probe, Tree};
+use crate::domain::worktree::{BranchAt, Hold, Journal, Left, Occupant, Probe, Tree};
 
 /// Why a step was not done.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,19 @@ pub enum WorktreesError {
     /// The disk, permissions, git.
     #[error("{0}")]
     Failed(String),
+}
+
+impl WorktreesError {
+    /// A rule's refusal; or what failed, in words, and what a program said to it.
+    pub fn told(self) -> Result<Refusal, (String, Vec<String>)> {
+        match self {
+            WorktreesError::Refused(refusal) => Ok(refusal),
+            WorktreesError::Hook { message, output } => Err((message, output)),
+            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
+                Err((message, Vec::new()))
+            }
+        }
+    }
 }
 
 impl From<Refusal> for WorktreesError {
@@ -135,11 +148,23 @@ pub struct Restoration {
     pub detached_because: Option<String>,
 }
 
+/// A process that works in a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// Which worktree: its folder.
+    pub path: PathBuf,
+    /// Who.
+    pub occupant: Occupant,
+}
+
 /// Worktrees by the name of their ticket (`domain::claim::name`).
 pub trait Worktrees: Debug + Send + Sync {
     /// Those that stand, by name, with a process that works in one; read from git's and the system's files, without a
     /// process of its own.
     fn standing(&self) -> Vec<(String, facts::Worktree)>;
+
+    /// Who works in those of this name, by working folder: not yoi, not these processes, and none that one of these descends from.
+    fn working_in(&self, name: &str, but: &[u32]) -> Vec<Inside>;
 
     /// Where one of this name is to be made, as the settings say it: relative to the workspace, or absolute.
     fn intended(&self, name: &str) -> PathBuf;

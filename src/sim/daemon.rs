@@ -74,6 +74,7 @@ impl World {
             pods,
             ended_pods,
             claims: Vec::new(),
+            worktrees: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };

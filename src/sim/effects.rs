@@ -27,6 +27,7 @@ impl World {
                 self.write_for(path, Wish::Stamp { by, since, always }, Actor::Daemon);
             }
             Effect::ReadClaims => self.answer(Event::ClaimsRead { news: Vec::new(), full: true }),
+            Effect::ReadWorktrees => self.answer(Event::WorktreesRead(Vec::new())),
             Effect::AskRemote | Effect::BringBack(_) => panic!("nobody claims in this world: {effect:?}"),
             Effect::Probe => self.probe(),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths),

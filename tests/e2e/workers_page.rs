@@ -42,12 +42,14 @@ fn masked(text: &str) -> String {
 
 fn masked_line(text: &str) -> String {
     let masked = |word: &str| {
-        let is_time = word.len() == 20 && word.as_bytes()[10] == b'T' && word.ends_with('Z');
+        // A sentence may end with one.
+        let time = word.trim_end_matches('.');
+        let is_time = time.len() == 20 && time.as_bytes()[10] == b'T' && time.ends_with('Z');
         let is_name = word.len() >= 7
             && word.chars().all(|c| c.is_ascii_hexdigit())
             && word.contains(|c: char| c.is_ascii_digit());
         if is_time {
-            "TIME".to_owned()
+            word.replace(time, "TIME")
         } else if is_name {
             "NAME".to_owned()
         } else if word.starts_with("pod-") || word.contains("/pod-") {
@@ -61,7 +63,8 @@ fn masked_line(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || "\"'`=,;()".contains(c);
     text.split_inclusive(is_end)
         .map(|piece| {
-            let word = piece.trim_end_matches(is_end);
+            // A time may be a sentence's last word.
+            let word = piece.trim_end_matches(|c| is_end(c) || c == '.');
             masked(word) + &piece[word.len()..]
         })
         .collect()

@@ -2,6 +2,8 @@
 //! it and brought back, and what a kill at any step leaves (DESIGN.md 6.3; FAULTS kinds 9 to 12).
 
 mod killed;
+mod occupied;
+mod offered;
 mod refusals;
 mod repositories;
 mod salvage;

@@ -6,7 +6,7 @@
 //!
 //! Must not know: what a step is.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use git2::{ConfigLevel, ErrorClass, ErrorCode, ObjectType, Oid, Reference, Repository};
 use rustix::fs::{MemfdFlags, memfd_create};
-use walkdir::{DirEntry, WalkDir};
 
+use super::lying::{self, Head};
 use super::refs::{Refs, Set, Target};
 use crate::domain::claim::Revision;
 use crate::ports::ClaimsError;
@@ -89,12 +89,10 @@ impl Library {
         }
     }
 
-    /// The names of the files below this prefix, but for git's locks.
-    fn loose(&self, prefix: &str) -> impl Iterator<Item = String> {
-        let files = WalkDir::new(self.common_dir.join(prefix)).into_iter().flatten();
-        let files = files.filter(|file| !file.file_type().is_dir());
-        let name = |file: DirEntry| Some(file.path().strip_prefix(&self.common_dir).ok()?.to_str()?.to_owned());
-        files.filter_map(name).filter(|name| name.rsplit('.').next() != Some("lock"))
+    /// What lies in files below this prefix.
+    fn lying(&self, prefix: &str) -> Result<BTreeMap<String, Head>, ClaimsError> {
+        let failed = |error| ClaimsError::Failed(format!("git's refs below {prefix} cannot be read: {error}"));
+        lying::below(&self.common_dir, prefix).map_err(failed)
     }
 
     fn try_set(&self, name: &str, expected: Option<Oid>, new: Oid) -> Result<(), git2::Error> {
@@ -105,38 +103,21 @@ impl Library {
 
 impl Refs for Library {
     fn list(&self, prefix: &str, known: &dyn Fn(&str, &str) -> bool) -> Result<Vec<(String, Target)>, ClaimsError> {
-        let glob = format!("{prefix}*");
-        let failed = |error| failed(&glob, &error);
         let mut found = Vec::new();
-        let mut met = BTreeSet::new();
-        for reference in self.repository.references_glob(&glob).map_err(failed)? {
-            let reference = reference.map_err(failed)?;
-            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            met.insert(name.clone());
-            let is_known = reference.target().is_some_and(|oid| known(&name, &oid.to_string()));
-            let target = if is_known { Target::Known } else { self.target(&reference) };
-            found.push((name, target));
-        }
-        // A file that is no ref was left out without a word.
-        for name in self.loose(prefix) {
-            if !met.contains(&name) {
-                let target = self.find(&name)?;
-                found.extend(target.map(|target| (name, target)));
-            }
+        for (name, head) in self.lying(prefix)? {
+            let target = match head {
+                Head::Oid(oid) if known(&name, &oid) => Some(Target::Known),
+                Head::Oid(id) => Some(Oid::from_str(&id).map_or(Target::Broken, |oid| self.target_of(oid))),
+                Head::Odd => self.find(&name)?,
+            };
+            found.extend(target.map(|target| (name, target)));
         }
         Ok(found)
     }
 
     fn heads(&self, prefix: &str) -> Result<Vec<(String, String)>, ClaimsError> {
-        let glob = format!("{prefix}*");
-        let failed = |error| failed(&glob, &error);
-        let mut found = Vec::new();
-        for reference in self.repository.references_glob(&glob).map_err(failed)? {
-            let reference = reference.map_err(failed)?;
-            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            found.extend(reference.target().map(|oid| (name, oid.to_string())));
-        }
-        Ok(found)
+        let oid = |(name, head)| if let Head::Oid(oid) = head { Some((name, oid)) } else { None };
+        Ok(self.lying(prefix)?.into_iter().filter_map(oid).collect())
     }
 
     fn find(&self, name: &str) -> Result<Option<Target>, ClaimsError> {

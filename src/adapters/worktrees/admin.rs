@@ -11,6 +11,7 @@ use super::occupants;
 use super::paths::path_of;
 use crate::domain::facts;
 use crate::domain::worktree::BRANCHES;
+use crate::ports::worktrees::Inside;
 
 /// The most that is read of one of git's small files, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
@@ -61,6 +62,13 @@ impl GitWorktrees {
         by_place().or_else(by_branch)
     }
 
+    /// Who else works in one of this name.
+    pub(super) fn others_in(&self, name: &str, but: &[u32]) -> Vec<Inside> {
+        let of_name = |admin: &Admin| self.name_of(&admin.path, admin.branch().as_deref()).as_deref() == Some(name);
+        let paths = self.admins().into_iter().filter(of_name).map(|admin| admin.path);
+        paths.flat_map(|path| inside(&path, but)).collect()
+    }
+
     /// Every worktree of a ticket that is there, and a process that works in it.
     pub(super) fn all_standing(&self) -> Vec<(String, facts::Worktree)> {
         let there = self.admins().into_iter().filter(|admin| admin.path.join(".git").exists());
@@ -73,6 +81,11 @@ impl GitWorktrees {
         };
         named.into_iter().zip(working).map(fact).collect()
     }
+}
+
+fn inside(path: &Path, but: &[u32]) -> Vec<Inside> {
+    let occupants = occupants::others_in(path, but).into_iter();
+    occupants.map(|occupant| Inside { path: path.to_owned(), occupant }).collect()
 }
 
 /// The same folder, whatever symlinks lead there; by name where it is gone.

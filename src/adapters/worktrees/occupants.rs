@@ -2,15 +2,20 @@
 //!
 //! Other users' processes do not say where they work: they are not seen. Must not know: what follows from it.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::super::processes::proc_files::pids;
+use super::super::processes::proc_files::{Stat, pids};
 use super::paths::{is_in, shown};
 use crate::domain::worktree::Occupant;
 
-/// For each folder a process whose working folder lies in it; this one does not count.
+/// How far up it is looked whom a process descends from.
+const MOST_ABOVE: usize = 256;
+
+/// For each folder a process whose working folder lies in it; yoi's own do not count.
 pub(super) fn working_in<'a>(folders: impl Iterator<Item = &'a Path>) -> Vec<Option<u32>> {
     let folders: Vec<_> = folders.map(canonical).collect();
     let mut found = vec![None; folders.len()];
@@ -20,11 +25,29 @@ pub(super) fn working_in<'a>(folders: impl Iterator<Item = &'a Path>) -> Vec<Opt
     for pid in others() {
         let Some(works) = link(pid, "cwd") else { continue };
         let inside = folders.iter().position(|folder| is_in(&works, folder));
-        if let Some(at) = inside {
-            found[at].get_or_insert(pid);
+        if let Some(at) = inside
+            && found[at].is_none()
+            && !is_yois(pid)
+        {
+            found[at] = Some(pid);
         }
     }
     found
+}
+
+/// Every process whose working folder lies in this one: not yoi's own, not `but`, and nobody whom one of those descends from.
+pub(super) fn others_in(folder: &Path, but: &[u32]) -> Vec<Occupant> {
+    let folder = canonical(folder);
+    let own: BTreeSet<u32> = but.iter().flat_map(|pid| line_of(*pid)).collect();
+    let inside = others().filter(|pid| link(*pid, "cwd").is_some_and(|works| is_in(&works, &folder)));
+    let strange = inside.filter(|pid| !own.contains(pid) && !is_yois(*pid));
+    strange.map(|pid| Occupant { pid, program: program(pid), open: None }).collect()
+}
+
+/// A process, and whom it descends from.
+fn line_of(pid: u32) -> impl Iterator<Item = u32> {
+    let parent = |pid: &u32| Stat::of(*pid).ok().map(|stat| stat.parent).filter(|parent| *parent > 0);
+    iter::successors(Some(pid), parent).take(MOST_ABOVE)
 }
 
 /// Every process that works in the folder, or has a file in it open; this one does not count.
@@ -62,6 +85,24 @@ fn is_of_this(occupant: &Occupant) -> bool {
     let own = std::process::id();
     parent == Some(own.to_string().as_str())
         && (occupant.program == "git" || of(occupant.pid, "cmdline") == of(own, "cmdline"))
+}
+
+/// Whether it is a yoi, daemon or command, or a git that one asks something: nobody's work.
+fn is_yois(pid: u32) -> bool {
+    is_yoi(pid) || (program(pid) == "git" && Stat::of(pid).is_ok_and(|stat| is_yoi(stat.parent)))
+}
+
+/// By its program's file, which another build may have replaced since.
+fn is_yoi(pid: u32) -> bool {
+    let file = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let own = file("self");
+    let Some(its) = file(&pid.to_string()) else { return false };
+    let its_name = its.as_os_str().as_bytes();
+    let its_name = its_name.strip_suffix(b" (deleted)").unwrap_or(its_name);
+    own.is_some_and(|own| {
+        let own = own.as_os_str().as_bytes();
+        its_name == own.strip_suffix(b" (deleted)").unwrap_or(own)
+    }) || its_name.ends_with(b"/yoi")
 }
 
 fn canonical(folder: &Path) -> std::path::PathBuf {

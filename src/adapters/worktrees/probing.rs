@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::super::git_under_way::{CHANGING, REMEMBERED};
 use super::asking::{ask, text};
 use super::paths::{bytes_of, path_of, shown, words};
 use super::printing::{Kind, walk};
@@ -17,18 +18,6 @@ use crate::ports::worktrees::WorktreesError;
 
 /// How a file begins by which a folder says that it can be made anew (bford.info/cachedir).
 const CACHE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
-
-/// What lies in a worktree's own git folder while git is in the middle of something.
-const UNDER_WAY: [(&str, &str); 8] = [
-    ("MERGE_HEAD", "a merge is under way"),
-    ("rebase-merge", "a rebase is under way"),
-    ("rebase-apply", "a rebase, or `git am`, is under way"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
-    ("REVERT_HEAD", "a revert is under way"),
-    ("sequencer", "a row of cherry-picks or reverts is under way"),
-    ("BISECT_LOG", "a bisection is under way"),
-    ("index.lock", "a git command is writing its index, or was killed while it did"),
-];
 
 /// One look at one worktree.
 struct Look<'a> {
@@ -149,7 +138,7 @@ impl Look<'_> {
     fn own_folder(&mut self) -> Result<(), WorktreesError> {
         let folder = self.ask(&["rev-parse", "--absolute-git-dir"])?;
         let folder = path_of(folder.strip_suffix(b"\n").unwrap_or(&folder));
-        let there = UNDER_WAY.iter().filter(|(name, _)| folder.join(name).symlink_metadata().is_ok());
+        let there = CHANGING.iter().chain(&REMEMBERED).filter(|(name, _)| folder.join(name).symlink_metadata().is_ok());
         self.probe.under_way = there.map(|(name, what)| format!("{what} ({name})")).collect();
         Ok(())
     }

@@ -24,6 +24,9 @@ pub struct ClaimRequest {
     /// Its session.
     #[serde(default)]
     pub session: Option<String>,
+    /// The process that asks and those above it, which may be in the ticket's worktree already.
+    #[serde(default)]
+    pub own: Vec<u32>,
     /// Beside a remote that says who has a claim: for this machine alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub local: bool,

@@ -49,6 +49,7 @@ pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, Verb
         // What is known of it is shown to whoever only looks.
         _ => see_that_claims_are_read(lending)?,
     }
+    see_who_works(lending)?;
     let mut passed = BTreeMap::new();
     loop {
         let seeker = seeking.seeker.clone();
@@ -72,6 +73,13 @@ pub fn next<L: Lending>(lending: &mut L, seeking: &Seeking) -> Result<Next, Verb
             Err(error) => drop(passed.insert(id, only_this_one(error)?)),
         }
     }
+}
+
+/// Whoever works in a ticket's worktree keeps it from being offered, and nobody tells when that one has ended: what is queued is
+/// not looked at by the clock. On the asker's own thread, as it goes through every process of the machine.
+fn see_who_works<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
+    let standing = lending.lend(|host| host.worktrees())?.standing();
+    lending.lend(move |host| host.worktrees_found(standing))
 }
 
 /// Why this ticket cannot be had; whatever would keep every other one away too is an error still.

@@ -12,7 +12,7 @@ use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
 use crate::adapters::fault;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
-use crate::daemon::starting::{Standing, worktree_for};
+use crate::daemon::starting::{Standing, refuse_occupied, worktree_for};
 use crate::daemon::{Host, Lending, RoleCommand, VerbError};
 use crate::domain::claim::{claimable, name};
 use crate::domain::classify::clock;
@@ -36,12 +36,9 @@ pub struct Started {
 
 impl From<WorktreesError> for VerbError {
     fn from(error: WorktreesError) -> Self {
-        match error {
-            WorktreesError::Refused(refusal) => VerbError::Refused(refusal),
-            WorktreesError::Hook { message, output } => VerbError::Failed([vec![message], output].concat().join("\n")),
-            WorktreesError::NoGit(message) | WorktreesError::Held(message) | WorktreesError::Failed(message) => {
-                VerbError::Failed(message)
-            }
+        match error.told() {
+            Ok(refusal) => VerbError::Refused(refusal),
+            Err((message, output)) => VerbError::Failed([vec![message], output].concat().join("\n")),
         }
     }
 }
@@ -53,6 +50,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
     mend_ended(lending, marks.runs.as_ref(), &request.id)?;
+    refuse_strangers(lending, request)?;
     let marked = begin(lending, &marks, request, Begun::Start)?;
     let mark = marked.mark().clone();
     fault::point("start", "marked");
@@ -71,6 +69,20 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
             Err(forget(marked, with(error, given_back.err())))
         }
     }
+}
+
+/// Before anything is claimed, since it would be given back at once. Whoever holds the ticket is told of by the claim.
+fn refuse_strangers<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<(), VerbError> {
+    let id = request.id.clone();
+    let (trees, taken) = lending.lend(move |host| {
+        let (facts, now) = (host.engine.facts(), host.now());
+        let held = facts.claims.get(&id).is_some_and(|claim| claim.fresh_for_others(now));
+        (host.worktrees(), held || facts.pods_on(&id).next().is_some())
+    })?;
+    if taken {
+        return Ok(());
+    }
+    Ok(refuse_occupied(trees.as_ref(), &name::of(&request.id), &request.own)?)
 }
 
 fn make_and_launch<L: Lending>(

@@ -27,6 +27,8 @@ pub struct ClaimRequest {
     pub id: TicketId,
     /// Whose.
     pub challenge: Challenge,
+    /// The process that asks, and those that it descends from.
+    pub own: Vec<u32>,
     /// Under whose name it is noted, and in pull mode accepted.
     pub by: String,
     /// Who asks.

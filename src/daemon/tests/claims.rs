@@ -24,7 +24,7 @@ pub(super) fn request(ticket: &str, worker: &str) -> ClaimRequest {
     let process = ProcessIdentity { host: "h".into(), boot_id: "boot".into(), pid: 7, started: 1 };
     let (role, ttl) = ("coder".into(), TimeDeltaSeconds(90 * 60));
     let challenge = Challenge { worker: worker.into(), role, ttl, process, session: None };
-    ClaimRequest { id: id(ticket), challenge, by: "bob".into(), actor: Actor::Somebody("bob".into()) }
+    ClaimRequest { id: id(ticket), challenge, own: Vec::new(), by: "bob".into(), actor: Actor::Somebody("bob".into()) }
 }
 
 pub(super) fn take(bench: &mut Bench, ticket: &str, worker: &str) -> Result<Claimed, VerbError> {

@@ -55,7 +55,7 @@ impl Scene {
         let process = ProcessIdentity { host: "h".into(), boot_id: "boot".into(), pid: 7, started: 1 };
         let (role, ttl) = ("coder".into(), TimeDeltaSeconds(90 * 60));
         let challenge = Challenge { worker: worker.into(), role, ttl, process, session: None };
-        let request = ClaimRequest { id: id(ticket), challenge, by: "bob".into(), actor: bob() };
+        let request = ClaimRequest { id: id(ticket), challenge, own: Vec::new(), by: "bob".into(), actor: bob() };
         claim(&mut self.bench.host, &request).unwrap();
     }
 

@@ -158,6 +158,9 @@ impl Engine {
         if self.boundaries.due(now).is_none_or(|due| due > now) {
             return;
         }
+        if self.await_look(now) {
+            return;
+        }
         let causes = self.boundaries.take_pending();
         self.boundaries.decided(now);
         match self.decide(&causes, now) {

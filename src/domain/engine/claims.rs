@@ -167,6 +167,7 @@ impl Engine {
         }
         let data = json!({"worker": claim.worker, "role": claim.role});
         self.record(RecordKind::IssueAssigned, Some(id), data, now);
+        self.look_at_trees(now);
         if claim.role == ORCHESTRATOR {
             return;
         }
@@ -187,6 +188,7 @@ impl Engine {
             self.record(RecordKind::IssueUnassigned, Some(id), json!({"worker": ended.worker, "how": how}), now);
         }
         self.timers.worker_ended(id, now);
+        self.look_at_trees(now);
     }
 
     /// In pull mode nobody looks after a ticket whose worker is gone: it enters the queue again.
@@ -212,7 +214,9 @@ impl Engine {
         let Some(ticket) = self.backlog.get(id).filter(|ticket| ticket.state == Some(State::Inprogress)) else {
             return false;
         };
-        if self.facts.pods_on(id).next().is_some() {
+        // One that works in its worktree is a Pod of its, too.
+        let is_worked_in = self.facts.worktrees.get(id).is_some_and(|tree| tree.live_process.is_some());
+        if is_worked_in || self.facts.pods_on(id).next().is_some() {
             return false;
         }
         match (self.facts.claims.get(id), self.facts.ended_claims.get(id)) {

@@ -176,6 +176,8 @@ pub enum Effect {
     },
     /// Read all claims; answer `ClaimsRead`.
     ReadClaims,
+    /// Look which worktrees stand, and who works in them, without waiting for it; answer `WorktreesRead`.
+    ReadWorktrees,
     /// Ask the remote that says who has a claim for all of them, without waiting for it; answer `RemoteAsked`.
     AskRemote,
     /// Break the stale claim of a ticket whose worker is gone, and put it into the queue again; answer `ClaimsRead` and
@@ -183,7 +185,8 @@ pub enum Effect {
     BringBack(TicketId),
     /// Probe the main worktree; answer `Probed`.
     Probe,
-    /// Read again, now, all that the kick rests on (these files and the main worktree); answer `Refreshed` after it.
+    /// Read again, now, all that the kick rests on (these files, the main worktree, and who works in the
+    /// tickets' worktrees); answer `Refreshed` after it.
     Refresh {
         /// Which kick.
         kick: KickId,

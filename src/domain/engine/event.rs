@@ -10,7 +10,7 @@ use super::session::{Contact, SavedSession, SessionReport};
 use crate::domain::backlog::Entry;
 use crate::domain::claim::ClaimNews;
 use crate::domain::differences::Differences;
-use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity};
+use crate::domain::facts::{Dirty, Pod, PodId, PodState, ProcessIdentity, Worktree};
 use crate::domain::finding::Finding;
 use crate::domain::kick::Boundary;
 use crate::domain::ledger::SavedLedger;
@@ -129,6 +129,8 @@ pub struct Start {
     pub ended_pods: Vec<Pod>,
     /// Every claim, as far as they are known.
     pub claims: Vec<ClaimNews>,
+    /// The worktrees that stand, by name.
+    pub worktrees: Vec<(String, Worktree)>,
     /// The main worktree.
     pub dirty: Dirty,
     /// The name that an edit in an editor is recorded under (git's `user.name`).
@@ -233,6 +235,8 @@ pub enum Event {
         /// There are no others.
         full: bool,
     },
+    /// It was looked which worktrees stand, by name (`domain::claim::name`), and who works in them. There are no others.
+    WorktreesRead(Vec<(String, Worktree)>),
     /// The remote that says who has a claim was asked for all of them.
     RemoteAsked {
         /// Whether any is another than it was; or why it did not say, in words.

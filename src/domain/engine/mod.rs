@@ -25,6 +25,7 @@ mod session;
 mod stamps;
 mod start;
 mod timers;
+mod trees;
 mod turns;
 mod verify;
 mod waking;
@@ -92,6 +93,7 @@ pub struct Engine {
     files: Files,
     verify: verify::Verify,
     claim_book: claims::ClaimBook,
+    trees: trees::TreeBook,
     remote: remote::Remote,
     /// What was known of tickets whose file is there and cannot be read (or whose id is doubled): they have left nothing.
     unreadable: BTreeMap<TicketId, Known>,
@@ -150,6 +152,7 @@ impl Engine {
             files: Files::default(),
             verify: verify::Verify::default(),
             claim_book: claims::ClaimBook::default(),
+            trees: trees::TreeBook::default(),
             remote: remote::Remote::default(),
             unreadable: BTreeMap::new(),
             timers: Timers::default(),
@@ -194,10 +197,12 @@ impl Engine {
             Event::Reviewed(findings) => self.reviewed(findings, now),
             Event::GitNoticed => {
                 self.want(Effect::ReadClaims);
+                self.look_at_trees(now);
                 self.probe_wanted();
             }
             Event::Probed(dirty) => self.probed(dirty),
             Event::ClaimsRead { news, full } => self.claims_read(news, full, now),
+            Event::WorktreesRead(standing) => self.worktrees_read(standing, now),
             Event::RemoteAsked { answer, jitter } => self.remote_asked(answer, jitter, now),
             Event::BoundaryReached(boundary) => self.asked(boundary, now),
             Event::PodReported { pod, state } => self.pod_reported(pod, state, now),

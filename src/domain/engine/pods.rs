@@ -34,6 +34,7 @@ impl Engine {
             self.want(Effect::WatchPod(pod.id.clone(), pod.process.clone()));
         }
         self.facts.pods.insert(pod.id.clone(), pod);
+        self.look_at_trees(now);
         self.save_pods();
     }
 
@@ -55,6 +56,7 @@ impl Engine {
         }
         self.see_all_anew();
         self.reach_boundary(Boundary::DelegateFinished);
+        self.look_at_trees(now);
         self.save_pods();
     }
 

@@ -117,6 +117,7 @@ impl Engine {
     pub(super) fn no_longer_seen(&mut self, id: &TicketId) {
         self.ledger.seen.remove(id);
         self.timers.moved(id);
+        self.trees.happened(id);
         self.ledger.shown_gated.remove(id);
         self.stirred = true;
         if let Orchestrator::Busy(turn) = &mut self.orchestrator {

@@ -30,6 +30,7 @@ impl Engine {
         self.facts.dirty = start.dirty;
         self.find_claims(start.claims);
         self.backlog = Backlog::of(start.files);
+        self.find_worktrees(start.worktrees, now);
         self.verify.all_read(now);
         self.remote.begin(now);
         self.gates.judge_all();

@@ -20,5 +20,6 @@ mod seen;
 mod sessions;
 mod silence;
 mod starts;
+mod trees;
 mod verify;
 mod walk;

@@ -88,13 +88,16 @@ impl Timers {
 pub(super) enum Sign {
     Claim(String),
     Process(u32),
+    /// Somebody works in the ticket's worktree.
+    Worktree,
     Awaited,
 }
 
 fn sign(evidence: Evidence) -> Option<Sign> {
     match evidence {
         Evidence::FreshClaim { worker, .. } => Some(Sign::Claim(worker)),
-        Evidence::LivePod { pid, .. } | Evidence::ProcessInWorktree { pid } => Some(Sign::Process(pid)),
+        Evidence::LivePod { pid, .. } => Some(Sign::Process(pid)),
+        Evidence::ProcessInWorktree { .. } => Some(Sign::Worktree),
         Evidence::Awaited { .. } => Some(Sign::Awaited),
         _ => None,
     }
@@ -113,7 +116,7 @@ impl Engine {
         timers
     }
 
-    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 16] {
+    fn due_times(&self) -> [(&'static str, Option<Timestamp>); 17] {
         let saved = &self.ledger.saved;
         let deciding = !matches!(self.orchestrator, Orchestrator::Preparing { .. });
         let lying = || self.timers.lying.values().filter(|_| self.is_idle());
@@ -123,7 +126,8 @@ impl Engine {
         [
             ("files that changed are read", self.files.next()),
             ("all files are compared with what was last read", self.verify.next(self.policy.verify_every)),
-            ("boundaries are decided on", self.boundaries.due(self.last_now).filter(|_| deciding)),
+            ("boundaries are decided on", deciding.then(|| self.decision_due()).flatten()),
+            ("it is looked who works in the tickets' worktrees", self.next_look()),
             ("a rate limit is over", saved.rate_limited_until),
             ("the wait after a failed turn is over", saved.backing_off_until),
             ("the brake on fruitless kicks is over", self.timers.brake_until),
@@ -138,6 +142,12 @@ impl Engine {
             ("the remote is asked which claims there are", self.remote_due()),
             ("the Orchestrator's session is looked at", self.session_due()),
         ]
+    }
+
+    /// A decision that waits for a look is due when that has lasted too long.
+    fn decision_due(&self) -> Option<Timestamp> {
+        let due = self.boundaries.due(self.last_now)?;
+        Some(self.look_awaited_until().map_or(due, |until| due.max(until)))
     }
 
     fn is_idle(&self) -> bool {
@@ -161,6 +171,7 @@ impl Engine {
         self.ask_remote_if_due(now);
         self.be_polite(now);
         self.stamp_what_failed(now);
+        self.look_at_trees_if_due(now);
         self.end_waits(now);
         if self.timers.probe_at.is_some_and(|at| at <= now) {
             self.timers.probe_at = None;
@@ -240,11 +251,16 @@ impl Engine {
             let signs = evidence.into_iter().flatten().filter_map(sign);
             under_way.extend(signs.map(|sign| (ticket.id.clone(), sign)));
         }
-        if self.under_way.difference(&under_way).next().is_some() {
+        if self.under_way.difference(&under_way).any(|gone| self.is_an_end(gone)) {
             self.see_all_anew();
             self.reach_boundary(Boundary::DelegateFinished);
         }
         self.under_way = under_way;
+    }
+
+    /// That nobody works in a worktree any more is an end only of a ticket that left `inprogress` with it (see `trees`).
+    fn is_an_end(&self, (id, sign): &(TicketId, Sign)) -> bool {
+        *sign != Sign::Worktree || !self.backlog.inprogress().contains(id)
     }
 
     /// A clock that jumped back must not put off what is due: every due time moves back with it.
@@ -257,6 +273,7 @@ impl Engine {
         self.files.shift(back);
         self.verify.shift(back);
         self.claim_book.shift(back);
+        self.trees.shift(back);
         self.remote.shift(back);
         self.boundaries.shift(back);
         self.ledger.shift(back);

@@ -2,8 +2,21 @@
 //!
 //! Must not know: claims (whoever starts holds one).
 
-use super::{Lock, Tree};
+use std::path::Path;
+
+use super::{Lock, Occupant, Tree};
 use crate::domain::refusal::Refusal;
+
+/// Somebody who works in it has not finished, whoever holds the ticket's claim.
+pub fn may_enter(path: &Path, occupants: &[Occupant]) -> Result<(), Refusal> {
+    let Some(first) = occupants.first() else { return Ok(()) };
+    let who = format!("process {} ({})", first.pid, first.program);
+    let place = path.display();
+    let named = occupants.iter().map(|other| format!("process {} ({}) works in {place}", other.pid, other.program));
+    Err(Refusal::new(format!("{who} works in the ticket's worktree, {place}"))
+        .evidence(named.skip(1))
+        .hint("wait until it has ended, or end it; a shell is out of it with `cd`"))
+}
 
 /// A further role's start uses the ticket's worktree, unless it is gone, or somebody who is no worker keeps it. Whoever starts has
 /// just won the ticket's claim: what a former worker's hold says is over.

@@ -232,9 +232,26 @@ fn hosts_whose_link_to_the_server_is_cut_in_the_middle_of_a_push() {
     crate::support::namespace::in_its_own_network(name, may, skipped, cut_in_the_middle);
 }
 
-fn server_answers(stage: &Stage) {
-    let ask = || stage.bench.run(stage.bench.program("git", "work").args(["ls-remote", "origin"]));
-    until("the server", BOUND, || (ask().code == 0).then_some(()), String::new);
+/// A link from each host to the server, and `git daemon` there.
+fn network(clones: &Clones, server: &Machine, second: &Machine) -> Killed {
+    let (to_server, to_second) = (server.inside(), second.inside());
+    clones.shell(&format!(
+        "ip link add one type veth peer name s1 netns {s}; ip address add 10.9.1.1/24 dev one; ip link set one up
+         {to_second} ip link add two type veth peer name s2 netns {s}
+         {to_second} ip address add 10.9.2.1/24 dev two; {to_second} ip link set two up
+         {to_server} ip address add 10.9.1.2/24 dev s1; {to_server} ip link set s1 up
+         {to_server} ip address add 10.9.2.2/24 dev s2; {to_server} ip link set s2 up",
+        s = server.0.id()
+    ));
+    let mut daemon = clones.one.bench.program("sh", "");
+    let line = format!(
+        "exec {to_server} \"$(git --exec-path)/git-daemon\" --base-path=. --export-all --enable=receive-pack --reuseaddr"
+    );
+    let daemon = Killed(daemon.args(["-c", &line]).stderr(Stdio::null()).spawn().unwrap());
+    for (stage, net) in clones.both().into_iter().zip([1, 2]) {
+        stage.bench.git("work", &["remote", "set-url", "origin", &format!("git://10.9.{net}.2/server.git")]);
+    }
+    daemon
 }
 
 /// The test itself runs on the first host. The server and the second one are others.
@@ -247,24 +264,11 @@ fn cut_in_the_middle() {
     }
     let [one, two] = clones.both();
     let (server, second) = (Machine::new(&one.bench), Machine::new(&one.bench));
-    let (to_server, to_second) = (server.inside(), second.inside());
-    clones.shell(&format!(
-        "ip link add one type veth peer name s1 netns {s}; ip address add 10.9.1.1/24 dev one; ip link set one up
-         {to_second} ip link add two type veth peer name s2 netns {s}
-         {to_second} ip address add 10.9.2.1/24 dev two; {to_second} ip link set two up
-         {to_server} ip address add 10.9.1.2/24 dev s1; {to_server} ip link set s1 up
-         {to_server} ip address add 10.9.2.2/24 dev s2; {to_server} ip link set s2 up",
-        s = server.0.id()
-    ));
-    let mut daemon = one.bench.program("sh", "");
-    let line = format!(
-        "exec {to_server} \"$(git --exec-path)/git-daemon\" --base-path=. --export-all --enable=receive-pack --reuseaddr"
-    );
-    let _daemon = Killed(daemon.args(["-c", &line]).stderr(Stdio::null()).spawn().unwrap());
-    for (stage, net) in clones.both().into_iter().zip([1, 2]) {
-        stage.bench.git("work", &["remote", "set-url", "origin", &format!("git://10.9.{net}.2/server.git")]);
-    }
-    server_answers(one);
+    let to_second = second.inside();
+    let _daemon = network(&clones, &server, &second);
+    let answers =
+        || (one.bench.run(one.bench.program("git", "work").args(["ls-remote", "origin"])).code == 0).then_some(());
+    until("the server", BOUND, answers, String::new);
     let on_second = |line: &str| {
         let yoi = env!("CARGO_BIN_EXE_yoi");
         two.bench.run(two.bench.program("sh", "work").args(["-c", &format!("exec {to_second} {yoi} {line}")]))

@@ -174,7 +174,7 @@ const CASES: &[Case] = &[
             let folder = grove.bench.path("work/.git/worktrees/a/index.lock");
             fs::write(folder, "").unwrap();
         },
-        reason: "a git command is writing its index, or was killed while it did (index.lock)",
+        reason: "another git command is writing the index, or one was killed while it did (index.lock)",
         can_be_saved: true,
     },
     Case {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Forest, Hooks, standing, start, trees};
-use crate::daemon::starting::mend_all;
+use crate::daemon::mending::mend_all;
 use crate::domain::sample::at;
 
 const STEPS: [&str; 7] = ["planned", "branch", "folder", "made", "locked", "hooked", "done"];

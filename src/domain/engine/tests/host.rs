@@ -13,7 +13,7 @@ use super::super::{
 use crate::domain::backlog::Entry;
 use crate::domain::classify::Class;
 use crate::domain::differences::Differences;
-use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity};
+use crate::domain::facts::{Dirty, Pod, PodId, ProcessIdentity, Worktree};
 use crate::domain::ledger::SavedLedger;
 use crate::domain::lifecycle::{entry_unstamped, needs_reset};
 use crate::domain::policy::Policy;
@@ -35,6 +35,12 @@ pub(super) struct Host {
     pub(super) files: BTreeMap<PathBuf, Entry>,
     /// What all claims show, for whoever reads them.
     pub(super) claims: Vec<ClaimNews>,
+    /// The worktrees that stand, by name, and who works in them.
+    pub(super) trees: Vec<(String, Worktree)>,
+    /// How often it was looked for them by the engine's wish.
+    pub(super) looks: u32,
+    /// No look that was wished for answers.
+    pub(super) looks_hang: bool,
     /// Tickets that were to be brought back to the queue.
     pub(super) brought_back: Vec<TicketId>,
     /// How often the remote was to be asked.
@@ -99,6 +105,9 @@ impl Host {
             now: at(0),
             files: files.collect(),
             claims: Vec::new(),
+            trees: Vec::new(),
+            looks: 0,
+            looks_hang: false,
             brought_back: Vec::new(),
             asked_remote: 0,
             read_claims: 0,
@@ -161,6 +170,7 @@ impl Host {
             pods: self.pods.values().cloned().collect(),
             ended_pods: Vec::new(),
             claims: self.claims.clone(),
+            worktrees: self.trees.clone(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
         };
@@ -207,6 +217,11 @@ impl Host {
                     let news = self.claims.clone();
                     self.inbox.push_back(Event::ClaimsRead { news, full: true });
                 }
+                Effect::ReadWorktrees => {
+                    self.looks += 1;
+                    let answer = (!self.looks_hang).then(|| Event::WorktreesRead(self.trees.clone()));
+                    self.inbox.extend(answer);
+                }
                 Effect::AskRemote => self.asked_remote += 1,
                 Effect::BringBack(id) => self.brought_back.push(id),
                 Effect::Compare => self.compare(),
@@ -219,6 +234,7 @@ impl Host {
                 Effect::Refresh { kick, paths } => {
                     self.read(paths);
                     self.inbox.push_back(Event::Probed(self.dirty.clone()));
+                    self.inbox.push_back(Event::WorktreesRead(self.trees.clone()));
                     self.refreshed = Some((kick.clone(), self.now));
                     self.inbox.push_back(Event::Refreshed(kick));
                 }
@@ -287,6 +303,9 @@ impl Host {
         let active = self.engine.attention(false, self.now).active;
         for item in &kick.items {
             let state = self.ticket(item.id.as_str()).state;
+            let worked_in = |(name, tree): &(String, Worktree)| name == item.id.as_str() && tree.live_process.is_some();
+            let routed = item.class == Class::ActionableInprogress;
+            assert!(!(routed && self.trees.iter().any(worked_in)), "somebody works in the worktree of {}", item.id);
             match item.class {
                 Class::ActionableInprogress => assert_eq!(state, Some(State::Inprogress), "{}", item.id),
                 Class::NewQueued | Class::PlannedQueued => {

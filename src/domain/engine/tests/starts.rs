@@ -185,6 +185,7 @@ fn start_with(adopted: Option<RunningTurn>) -> Start {
         pods: Vec::new(),
         ended_pods: Vec::new(),
         claims: Vec::new(),
+        worktrees: Vec::new(),
         dirty: Dirty::Clean,
         editor_name: "ed".into(),
     }
