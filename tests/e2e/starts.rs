@@ -241,3 +241,17 @@ fn a_block_that_is_refused_takes_nothing_away_and_a_holders_worktree_is_its_own(
     stage.done("release a --worker w --outcome abandoned");
     stage.done("worktree remove a");
 }
+
+#[test]
+fn a_worktree_whose_folder_somebody_deleted_is_not_used_again_and_can_be_removed() {
+    let stage = stage();
+    stage.done("start a --worker w");
+    stage.done("release a --worker w --outcome abandoned");
+    fs::remove_dir_all(stage.bench.path("work/.yoi/worktrees/a")).unwrap();
+    let refused = stage.yoi("start a --worker v");
+    assert!(refused.code == 3 && refused.stderr.contains("whose folder is gone"), "{refused}");
+    assert!(stage.json("show a")["ticket"]["state"] == "queued");
+    stage.done("worktree remove a --force");
+    stage.done("start a --worker u");
+    assert_eq!(made(&stage), of_a());
+}

@@ -31,7 +31,10 @@ impl GitWorktrees {
                 return None;
             }
             let name = self.name_of(&path, listed.branch.as_deref())?;
-            Some(Tree { name, path, head: listed.head, branch: listed.branch, lock: listed.lock, gone: listed.gone })
+            // Git says so of none that is locked.
+            let missing = || path.symlink_metadata().is_err().then(|| "there is no such folder".to_owned());
+            let gone = listed.gone.or_else(missing);
+            Some(Tree { name, path, head: listed.head, branch: listed.branch, lock: listed.lock, gone })
         };
         // The first is the main one, or the bare repository.
         Ok(all.into_iter().skip(1).filter_map(tree).collect())

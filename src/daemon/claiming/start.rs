@@ -65,8 +65,12 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
         }
         Err(error) => {
             let why = format!("the start failed: {error}");
-            let given_back = give_up(lending, &(&mark).into(), why, request.actor.clone());
-            Err(forget(marked, with(error, given_back.err())))
+            match give_up(lending, &(&mark).into(), why, request.actor.clone()) {
+                // Refused: its program's supervisor has given it back.
+                Ok(()) | Err(VerbError::Refused(_)) => Err(forget(marked, error)),
+                // The mark stays: whoever comes next gives it back.
+                Err(more) => Err(with(error, Some(more))),
+            }
         }
     }
 }
@@ -152,7 +156,7 @@ impl Host {
 /// What else went wrong.
 fn with(error: VerbError, more: Option<VerbError>) -> VerbError {
     let Some(more) = more else { return error };
-    let line = format!("the claim could not be given back and goes stale by itself: {more}");
+    let line = format!("the claim could not be given back yet, and will be by whoever comes next: {more}");
     match error {
         VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
         other => VerbError::Failed(format!("{other}; {line}")),
