@@ -8,6 +8,7 @@
 
 mod chance;
 mod claims;
+mod cut_off;
 mod daemon;
 mod disk;
 mod effects;
@@ -27,7 +28,7 @@ mod writes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use workers::Seen;
+use promises::Seen;
 use world::World;
 
 /// Seeds that once failed: always among those that are run.

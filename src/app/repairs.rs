@@ -8,10 +8,16 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use super::App;
-use crate::adapters::workspace;
+use crate::adapters::{git_program, workspace};
 use crate::api::view::FindingView;
 use crate::ports::StoreError;
+
+/// From so many claims on in files of their own it is worth a word.
+const MANY_LOOSE: usize = 1_000;
+const CLAIMS: &str = "refs/yoi/claims";
 
 /// Something of yoi's own that is not as it should be.
 pub(super) struct Repair {
@@ -24,7 +30,7 @@ pub(super) struct Repair {
 impl App {
     /// Everything of which something can be said, found by looking only.
     pub(super) fn repairs(&self) -> Vec<Repair> {
-        [self.open_state(), self.ignored(), self.store_trouble()].into_iter().flatten().collect()
+        [self.open_state(), self.ignored(), self.store_trouble(), self.loose_claims()].into_iter().flatten().collect()
     }
 
     /// The state folder holds what only this user may read.
@@ -69,6 +75,22 @@ impl App {
             let aside = set_aside(&path, &stamp)?;
             Ok(format!("the store was moved to {}; a new one begins (no ticket is lost)", aside.display()))
         }))
+    }
+
+    /// A file for each claim that there ever was is a file to be read for each.
+    fn loose_claims(&self) -> Option<Repair> {
+        let git = self.workspace.git_common_dir.clone()?;
+        let folder = git.join(CLAIMS);
+        let files = WalkDir::new(&folder).into_iter().flatten().filter(|entry| entry.file_type().is_file()).count();
+        let message = format!("{files} claims lie in a file each: a look at all of them takes longer than it has to");
+        (files > MANY_LOOSE).then(|| {
+            repair("remark", &folder, message, move || {
+                git_program::run(&git, &["pack-refs", "--include", &format!("{CLAIMS}/*")])
+                    .or_else(|_| git_program::run(&git, &["pack-refs", "--all"]))
+                    .map_err(|error| io::Error::other(error.to_string()))?;
+                Ok(format!("{files} claims were packed into one file (git pack-refs)"))
+            })
+        })
     }
 }
 

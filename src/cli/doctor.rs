@@ -13,8 +13,8 @@ use crate::api::view::{DoctorView, FindingView, VERSION};
 /// What the help says below the options.
 const MORE: &str = "\
 Without --fix nothing is written. --fix stamps queued tickets that have no
-queued_at, completes .yoi/.gitignore, closes an open state folder, and moves a
-damaged store aside. It deletes nothing.";
+queued_at, completes .yoi/.gitignore, closes an open state folder, moves a
+damaged store aside, and packs claims by the thousand. It deletes nothing.";
 
 /// Check tickets, configuration and surroundings; --fix: mend
 #[derive(Args)]

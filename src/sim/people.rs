@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    fn any(&mut self) -> TicketId {
+    pub(super) fn any(&mut self) -> TicketId {
         let n = self.dice.roll(self.tickets.len());
         self.tickets[n].clone()
     }

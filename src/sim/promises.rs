@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
+use super::claims::TTL;
 use super::lost::Owed;
 use super::people::Editor;
-use super::workers::Seen;
+use super::workers::Stage;
 use super::world::World;
 use super::writes::Write;
 use crate::domain::backlog::{Backlog, Entry};
 use crate::domain::classify::Class;
 use crate::domain::edit::Change;
 use crate::domain::engine::{Kick, Record, RecordKind};
-use crate::domain::ticket::State;
+use crate::domain::ticket::{State, TicketId};
 use crate::text::merge::{Swapped, values};
 
 /// After the last change of a file, all that is put off, doubted and joined is over by then.
@@ -40,6 +41,37 @@ pub(super) struct Observer {
     pub(super) conflicts: u32,
     pub(super) reports: Owed,
     pub(super) workers: Seen,
+}
+
+/// What was seen of workers, by an observer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) won: u32,
+    pub(super) refused: u32,
+    pub(super) overtaken: u32,
+    pub(super) given_back: u32,
+    pub(super) fenced: u32,
+    pub(super) ended: u32,
+    pub(super) broken: u32,
+    pub(super) mended: u32,
+}
+
+impl Seen {
+    pub(super) fn all(&self) -> [u32; 8] {
+        let Self { won, refused, overtaken, given_back, fenced, ended, broken, mended } = *self;
+        [won, refused, overtaken, given_back, fenced, ended, broken, mended]
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.won += more.won;
+        self.refused += more.refused;
+        self.overtaken += more.overtaken;
+        self.given_back += more.given_back;
+        self.fenced += more.fenced;
+        self.ended += more.ended;
+        self.broken += more.broken;
+        self.mended += more.mended;
+    }
 }
 
 impl World {
@@ -171,6 +203,19 @@ impl World {
         let since = |at: i64| self.clock - at > QUIET;
         let idle = !daemon.writing && daemon.inbox.is_empty() && self.in_flight == 0;
         since(self.disk_changed_at) && since(daemon.started_at) && idle && !self.lost
+    }
+
+    /// Of those who may still act on their claim there is one for each ticket at most.
+    pub(super) fn judge_holders(&self) {
+        let mut holders: BTreeMap<&TicketId, Vec<&str>> = BTreeMap::new();
+        for claimer in self.claimers.values() {
+            let holds = !matches!(claimer.stage, Stage::Looked { .. }) && self.clock - claimer.beat_at < TTL;
+            if holds {
+                holders.entry(&claimer.ticket).or_default().push(&claimer.worker);
+            }
+        }
+        let twice = holders.iter().find(|(_, workers)| workers.len() > 1);
+        assert!(twice.is_none(), "two hold the same ticket: {twice:?}");
     }
 
     /// Whenever all notices have come, the board is what a fresh start would show.

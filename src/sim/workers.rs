@@ -1,8 +1,6 @@
 //! Workers that claim tickets: each looks, races for the claim, has what comes of it written, works, and ends it, or dies, or
 //! sleeps for longer than its claim holds. The rules are the product's (`domain::claim`).
 
-use std::collections::BTreeMap;
-
 use super::claims::TTL;
 use super::messages::Message;
 use super::wishes::Wish;
@@ -26,10 +24,10 @@ pub(super) enum Fate {
 }
 
 #[derive(Clone, Debug)]
-enum Stage {
+pub(super) enum Stage {
     /// It has looked who holds the ticket, and whether it may be claimed. `accepts`: it was queued.
     Looked {
-        seen: Option<Tip>,
+        seen: Option<Box<Tip>>,
         accepts: bool,
     },
     /// It has won, and waits until that is written: the acceptance, then the label.
@@ -44,47 +42,16 @@ enum Stage {
 /// One run of a worker.
 #[derive(Clone, Debug)]
 pub(super) struct Claimer {
-    worker: String,
+    pub(super) worker: String,
     pub(super) ticket: TicketId,
-    generation: u64,
-    stage: Stage,
-    fate: Fate,
-    until: i64,
+    pub(super) generation: u64,
+    pub(super) stage: Stage,
+    pub(super) fate: Fate,
+    pub(super) until: i64,
     /// Its last beat.
-    beat_at: i64,
+    pub(super) beat_at: i64,
     /// The daemon that it waits for.
-    asks: Option<u64>,
-}
-
-/// What was seen of workers, by an observer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) won: u32,
-    pub(super) refused: u32,
-    pub(super) overtaken: u32,
-    pub(super) given_back: u32,
-    pub(super) fenced: u32,
-    pub(super) ended: u32,
-    pub(super) broken: u32,
-    pub(super) mended: u32,
-}
-
-impl Seen {
-    pub(super) fn all(&self) -> [u32; 8] {
-        let Self { won, refused, overtaken, given_back, fenced, ended, broken, mended } = *self;
-        [won, refused, overtaken, given_back, fenced, ended, broken, mended]
-    }
-
-    pub(super) fn add(&mut self, more: Self) {
-        self.won += more.won;
-        self.refused += more.refused;
-        self.overtaken += more.overtaken;
-        self.given_back += more.given_back;
-        self.fenced += more.fenced;
-        self.ended += more.ended;
-        self.broken += more.broken;
-        self.mended += more.mended;
-    }
+    pub(super) asks: Option<u64>,
 }
 
 impl World {
@@ -92,7 +59,7 @@ impl World {
     pub(super) fn worker_comes(&mut self, fate: Fate) {
         let offered = self.offered();
         let id = match self.dice.roll(4) {
-            0 if self.faults => Some(self.tickets[self.clock.unsigned_abs() as usize % self.tickets.len()].clone()),
+            0 if self.faults => Some(self.any()),
             _ => offered.first().cloned(),
         };
         let Some(id) = id else { return };
@@ -102,7 +69,7 @@ impl World {
         };
         self.count += 1;
         let number = self.count;
-        let seen = self.tip(&id).cloned();
+        let seen = self.tip(&id).cloned().map(Box::new);
         let stage = Stage::Looked { seen, accepts: ticket.state == Some(State::Queued) };
         let until = self.clock + if self.faults { self.dice.span() } else { 60_000 };
         let worker = format!("w{number}");
@@ -125,7 +92,7 @@ impl World {
     pub(super) fn claimer_step(&mut self, number: u64) {
         let Some(claimer) = self.claimers.get(&number).cloned() else { return };
         match claimer.stage.clone() {
-            Stage::Looked { seen, accepts } => self.race(number, &claimer, seen.as_ref(), accepts),
+            Stage::Looked { seen, accepts } => self.race(number, &claimer, seen.as_deref(), accepts),
             Stage::Working => self.goes_on(number, &claimer),
             // It waits to be told.
             Stage::Won { .. } | Stage::Ending(_) => {}
@@ -149,7 +116,7 @@ impl World {
         let steps: Vec<_> = kinds.into_iter().map(|kind| (kind, worker.clone())).collect();
         if !self.swap(id, seen.map(|tip| &tip.revision), steps) {
             self.observer.workers.overtaken += 1;
-            let seen = self.tip(id).cloned();
+            let seen = self.tip(id).cloned().map(Box::new);
             self.change(number, |claimer| claimer.stage = Stage::Looked { seen, accepts });
             return self.at(1, Happening::Claimer(number));
         }
@@ -254,7 +221,7 @@ impl World {
     }
 
     /// It brings something: the fence, then what is to be written.
-    fn ends(&mut self, number: u64, outcome: Outcome) {
+    pub(super) fn ends(&mut self, number: u64, outcome: Outcome) {
         let asks = self.daemon.as_ref().map(|_| self.generation);
         self.change(number, |claimer| claimer.asks = asks);
         let Some(claimer) = self.claimers.get(&number).cloned() else { return };
@@ -299,65 +266,5 @@ impl World {
         if let Some(claimer) = self.claimers.get_mut(&number) {
             change(claimer);
         }
-    }
-
-    fn is_killed(&mut self, number: u64) -> bool {
-        let killed = self.faults && self.dice.once_in(15);
-        if killed {
-            self.cut_off(number);
-        }
-        killed
-    }
-
-    /// Whoever waits for this daemon is told nothing any more.
-    pub(super) fn cut_off_those_of(&mut self, daemon: u64) {
-        let waits = |claimer: &Claimer| claimer.asks == Some(daemon) && !matches!(claimer.stage, Stage::Working);
-        let cut: Vec<_> =
-            self.claimers.iter().filter(|(_, claimer)| waits(claimer)).map(|(number, _)| *number).collect();
-        cut.into_iter().for_each(|number| self.cut_off(number));
-    }
-
-    /// A claim that was not said to be won has a mark: whoever comes next gives it back.
-    fn cut_off(&mut self, number: u64) {
-        let Some(claimer) = self.claimers.remove(&number) else { return };
-        self.say(|| format!("{} is cut off", claimer.worker));
-        if matches!(claimer.stage, Stage::Won { .. }) {
-            self.claims.marks.insert(claimer.ticket, (claimer.worker, claimer.generation));
-        }
-    }
-
-    pub(super) fn mend_claims(&mut self) {
-        let marked: Vec<_> = self.claims.marks.keys().cloned().collect();
-        marked.iter().for_each(|id| self.mend_claim(id));
-    }
-
-    /// A claim that was cut off, and that nobody has renewed since, is given back in its worker's name.
-    fn mend_claim(&mut self, id: &TicketId) {
-        let Some((worker, generation)) = self.claims.marks.remove(id) else { return };
-        let is_it = |tip: &&Tip| tip.step.kind == StepKind::Claim && tip.step.generation == generation;
-        if self.tip(id).filter(is_it).is_none() {
-            return;
-        }
-        self.observer.workers.mended += 1;
-        self.count += 1;
-        let (number, fate) = (self.count, Fate::Ends(Outcome::Abandoned));
-        let (ticket, until) = (id.clone(), self.clock);
-        let stage = Stage::Working;
-        self.claimers
-            .insert(number, Claimer { worker, ticket, generation, stage, fate, until, beat_at: 0, asks: None });
-        self.ends(number, Outcome::Abandoned);
-    }
-
-    /// Of those who may still act on their claim there is one for each ticket at most.
-    fn judge_holders(&self) {
-        let mut holders: BTreeMap<&TicketId, Vec<&str>> = BTreeMap::new();
-        for claimer in self.claimers.values() {
-            let holds = !matches!(claimer.stage, Stage::Looked { .. }) && self.clock - claimer.beat_at < TTL;
-            if holds {
-                holders.entry(&claimer.ticket).or_default().push(&claimer.worker);
-            }
-        }
-        let twice = holders.iter().find(|(_, workers)| workers.len() > 1);
-        assert!(twice.is_none(), "two hold the same ticket: {twice:?}");
     }
 }

@@ -53,6 +53,23 @@ fn what_can_be_mended_is_named_first_and_mended_with_fix_alone() {
 }
 
 #[test]
+fn claims_in_a_thousand_files_are_packed_where_that_is_wanted() {
+    let stage = Stage::new();
+    let commit = stage.bench.git("work", &["commit-tree", "-m", "one", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"]);
+    for number in 0..1_001 {
+        stage.bench.write(&format!("work/.git/refs/yoi/claims/t{number}"), &commit);
+    }
+    let loose = || fs::read_dir(stage.bench.path("work/.git/refs/yoi/claims")).map_or(0, Iterator::count);
+    let said = stage.yoi("doctor");
+    assert!(said.stdout.contains("1001 claims lie in a file each") && loose() == 1_001, "{said}");
+    let mended = stage.yoi("doctor --fix");
+    assert!(mended.stdout.contains("1001 claims were packed into one file") && loose() == 0, "{mended}");
+    assert!(!stage.yoi("doctor").stdout.contains("in a file each"));
+    let there = stage.bench.git("work", &["for-each-ref", "refs/yoi/claims"]);
+    assert_eq!(there.lines().count(), 1_001);
+}
+
+#[test]
 fn a_running_daemon_mends_tickets_and_goes_on_with_a_new_store() {
     let stage = Stage::new();
     stage.ticket("unstamped", "queued", "");
