@@ -3,6 +3,7 @@
 //!
 //! Must not know: git, how a step is written down, the current time.
 
+mod beside;
 mod conflict;
 mod ends;
 pub mod name;
@@ -15,6 +16,7 @@ mod step;
 mod tests;
 mod upkeep;
 
+pub use beside::Beside;
 pub use conflict::conflict;
 pub use ends::{Ending, back, claimable, label_off, label_on, web_address};
 pub use news::{ClaimNews, End, EndedClaim};
