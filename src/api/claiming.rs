@@ -9,7 +9,7 @@ use super::caller::{actor, recorded_name};
 use super::failure::Failure;
 use super::handle::move_view;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
-use super::view::{BeatView, ClaimView, StartView, StartedPod, VERSION, value};
+use super::view::{BeatView, ClaimView, MoveView, StartView, StartedPod, VERSION, value};
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, LEAST_TTL, MOST_TTL, name};
 use crate::domain::classify::clock;
@@ -131,6 +131,11 @@ pub(super) fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> R
         (policy.mode, policy.claims.label.clone(), recorded_name(host, &caller), actor(host, &caller))
     })?;
     let ending = Ending { outcome, pr, by, mode, label };
-    let Released { before, ticket, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
-    value(&move_view(&before, &ticket, remarks))
+    let Released { written, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
+    value(&match &written {
+        Some([before, after]) => move_view(before, after, remarks),
+        None => {
+            MoveView { version: VERSION, id: holder.id.to_string(), path: String::new(), from: None, to: None, remarks }
+        }
+    })
 }

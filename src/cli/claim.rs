@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::caller::By;
 use super::{Outcome, context::Context, output};
-use crate::adapters::ancestry;
+use crate::adapters::{ancestry, environment};
 use crate::api::failure::Failure;
 use crate::api::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use crate::api::view::{BeatView, ClaimView, MoveView};
@@ -86,8 +86,8 @@ pub struct Held {
     /// The worker's name, as `yoi claim` printed it (default: YOI_WORKER)
     #[arg(long, env = "YOI_WORKER", value_name = "W", hide_env_values = true)]
     worker: String,
-    /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
-    #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true)]
+    /// Which of its claims (default: YOI_GENERATION, if YOI_TICKET is this ticket; else whichever it holds)
+    #[arg(long, value_name = "N")]
     generation: Option<u64>,
     /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
     #[arg(long)]
@@ -154,9 +154,15 @@ fn nearest() -> u32 {
 
 impl Held {
     /// On the wire.
-    pub fn request(self) -> HolderRequest {
-        HolderRequest { id: self.id, worker: self.worker, generation: self.generation, local: self.local }
+    pub fn request(self) -> Result<HolderRequest, Failure> {
+        let generation = generation(self.generation, &self.id)?;
+        Ok(HolderRequest { id: self.id, worker: self.worker, generation, local: self.local })
     }
+}
+
+/// As it was said, else as the process was told.
+pub fn generation(said: Option<u64>, id: &str) -> Result<Option<u64>, Failure> {
+    if said.is_some() { Ok(said) } else { environment::generation_of(id).map_err(Failure::usage) }
 }
 
 /// Claims.
@@ -187,7 +193,7 @@ pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
 
 /// Beats.
 pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
-    let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()))?;
+    let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()?))?;
     output::answer(answer, arguments.json, |view: &BeatView| {
         let BeatView { id, worker, own_end, until, .. } = view;
         output::print(&output::harmless(&format!(
@@ -199,15 +205,18 @@ pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
 /// Releases.
 pub fn release(context: &Context, arguments: ReleaseArguments) -> Outcome {
     let ReleaseArguments { held, outcome, pr, reason, by, json } = arguments;
-    let request = ReleaseRequest { holder: held.request(), outcome: outcome.clone(), pr, reason, caller: by.caller() };
+    let request = ReleaseRequest { holder: held.request()?, outcome: outcome.clone(), pr, reason, caller: by.caller() };
     output::answer(context.open()?.call(&Request::Release(request))?, json, |view: &MoveView| {
-        let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
-        let moved = if view.from == view.to {
-            state(&view.to)
-        } else {
-            format!("{} -> {}", state(&view.from), state(&view.to))
-        };
-        output::print(&output::harmless(&format!("{}: released as {outcome}; {moved}", view.id)))?;
+        output::print(&output::harmless(&format!("{}: released as {outcome}{}", view.id, moved(view))))?;
         output::remarks(&view.remarks)
     })
+}
+
+/// What the end of a claim did to the ticket's state.
+fn moved(view: &MoveView) -> String {
+    match (&view.from, &view.to) {
+        _ if view.path.is_empty() => String::new(),
+        (from, to) if from == to => format!("; still {}", to.as_deref().unwrap_or("?")),
+        (from, to) => format!("; {} -> {}", from.as_deref().unwrap_or("?"), to.as_deref().unwrap_or("?")),
+    }
 }

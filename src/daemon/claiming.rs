@@ -11,6 +11,7 @@ mod role;
 mod seeking;
 mod start;
 mod taking;
+mod undone;
 mod unheld;
 
 pub use desk::Desk;
@@ -77,7 +78,8 @@ impl Host {
         Some(Event::ClaimsRead { news, full: true })
     }
 
-    pub(super) fn read_claims(&self) -> Option<Vec<ClaimNews>> {
+    /// All claims as they are known here now; None where they cannot be read just now, which the log says.
+    pub fn read_claims(&self) -> Option<Vec<ClaimNews>> {
         read_claims(&self.ports, self.now())
     }
 }

@@ -7,10 +7,12 @@ mod killed;
 mod mixed;
 mod stale;
 
+use std::fs;
 use std::process::{Child, Output, Stdio};
 
 use crate::support::Bench;
-use crate::support::stage::Stage;
+use crate::support::stage::{BOUND, Stage};
+use crate::support::wait::until;
 
 /// How many claim at once.
 const CLAIMERS: usize = 32;
@@ -209,4 +211,56 @@ fn a_workers_name_stands_for_one_run() {
     assert!(refused.code == 3 && refused.stderr.contains("of another run of the name lane-3"), "{refused}");
     stage.done("claim a --worker lane-4");
     assert_eq!(stage.yoi("heartbeat a --worker lane-3").code, 3);
+}
+
+/// Whoever renames or deletes a claimed ticket's file does not leave a claim that nobody can end.
+#[test]
+fn a_claim_whose_ticket_is_gone_is_named_by_doctor_and_can_be_given_up() {
+    let stage = stage("");
+    for daemon in [false, true] {
+        stage.ticket("a", "queued", "");
+        stage.ticket("other", "planning", "");
+        if daemon {
+            stage.start();
+        }
+        stage.done("claim a --worker w");
+        fs::remove_file(stage.bench.path("work/tickets/a.md")).unwrap();
+        let named = || stage.yoi("doctor").stdout.contains("claim of `a`: held by w (coder) until ").then_some(());
+        until("doctor", BOUND, named, String::new);
+        for outcome in ["done", "pr-opened --pr https://example.org/7"] {
+            let refused = stage.yoi(&format!("release a --worker w --outcome {outcome}"));
+            assert!(refused.code == 3 && refused.stderr.contains("there is no ticket `a` any more"), "{refused}");
+        }
+        stage.done("heartbeat a --worker w");
+        let released = stage.done("release a --worker w --outcome abandoned");
+        assert_eq!(
+            released.stdout,
+            "a: released as abandoned\n  there is no ticket `a` any more: nothing was written, and the claim has ended\n"
+        );
+        assert!(!stage.yoi("doctor").stdout.contains("claim of"));
+        let subjects = stage.bench.git("work", &["log", "--format=%s", "-1", "refs/yoi/claims/a"]);
+        assert!(subjects.contains("RELEASE worker=w outcome=abandoned"), "{subjects}");
+    }
+}
+
+/// What a program's supervisor has told it is of its own ticket, and of no other that it names.
+#[test]
+fn the_generation_of_a_programs_own_ticket_is_not_taken_for_anothers() {
+    let mut stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.ticket("b", "queued", "");
+    stage.done("claim a --worker w");
+    stage.done("release a --worker w --outcome abandoned");
+    stage.done("claim a --worker w");
+    stage.done("claim b --worker w");
+    stage.bench.set("YOI_WORKER", "w");
+    stage.bench.set("YOI_TICKET", "a");
+    stage.bench.set("YOI_GENERATION", "2");
+    stage.done("heartbeat a");
+    stage.done("heartbeat b");
+    let blocked = ["block", "b", "--blocker", "x", "--evidence", "x", "--unblock", "x", "--then", "retry"];
+    assert_eq!(stage.run(&blocked).code, 0);
+    stage.bench.set("YOI_GENERATION", "1");
+    let refused = stage.yoi("release a --outcome abandoned");
+    assert!(refused.code == 3 && refused.stderr.contains("not by w (generation 1)"), "{refused}");
 }

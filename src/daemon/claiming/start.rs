@@ -157,8 +157,5 @@ impl Host {
 fn with(error: VerbError, more: Option<VerbError>) -> VerbError {
     let Some(more) = more else { return error };
     let line = format!("the claim could not be given back yet, and will be by whoever comes next: {more}");
-    match error {
-        VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
-        other => VerbError::Failed(format!("{other}; {line}")),
-    }
+    error.and(line)
 }

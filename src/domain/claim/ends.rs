@@ -112,6 +112,20 @@ impl Ending {
     }
 }
 
+impl Ending {
+    /// What is to be said of the ticket as the end has left it, where it does not say so itself.
+    pub fn remark(&self, after: &Ticket) -> Option<String> {
+        let state = after.state.filter(|state| !matches!(state, State::Done | State::Closed))?;
+        (self.outcome == Outcome::Done).then(|| {
+            format!(
+                "`{0}` is {state}, not done: somebody has moved it since it was claimed, and only what is inprogress becomes \
+                 done; `yoi why {0}` says what comes next",
+                after.id
+            )
+        })
+    }
+}
+
 /// What a claim that ends without a result does to the state: in pull mode the ticket enters the queue again.
 pub fn back(ticket: &Ticket, from: State, mode: Mode, by: &str, now: Timestamp) -> Vec<Change> {
     let to = state_after(Verb::ReleaseAbandoned, from, mode);
