@@ -16,9 +16,9 @@ use crate::domain::ticket::{State, Ticket, Timestamp};
 pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
     let id = &ticket.id;
     let refuse = |message: String, hint: String| Err(Refusal::new(message).hint(hint));
-    if let Some(pr) = &ticket.pr {
+    if let Some(pr) = open_pull_request(ticket) {
         let hint = "it goes on when that is merged (`yoi close`), or when `pr` is taken out of the file".to_owned();
-        return refuse(format!("`{id}` waits for its pull request: {}", quoted(pr)), hint);
+        return refuse(format!("`{id}` waits for its pull request: {pr}"), hint);
     }
     match (ticket.state, mode) {
         (Some(State::Queued), Mode::Orchestrated) => refuse(
@@ -42,6 +42,12 @@ pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
             format!("write one of the six states into {}", ticket.path.display()),
         ),
     }
+}
+
+/// The pull request that the ticket waits for, quoted: it supersedes every claim.
+pub fn open_pull_request(ticket: &Ticket) -> Option<String> {
+    let is_over = matches!(ticket.state, Some(State::Done | State::Closed));
+    ticket.pr.as_ref().filter(|_| !is_over).map(quoted)
 }
 
 /// The label that shows a claim.
