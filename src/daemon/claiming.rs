@@ -22,7 +22,7 @@ pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
 pub use start::{Started, start};
 pub use taking::{ClaimRequest, Claimed, claim};
-pub use unheld::{end_stale, stands};
+pub use unheld::{end_stale, held, stands};
 
 use chrono::{DateTime, TimeDelta};
 
