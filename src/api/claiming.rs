@@ -26,7 +26,7 @@ const CHANCE: usize = 8;
 pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
     let done = daemon::claim(lending, &prepared)?;
-    value(&claimed(&done))
+    value(&just_claimed(lending, &done))
 }
 
 pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
@@ -85,7 +85,17 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn claimed(done: &Claimed) -> ClaimView {
+/// A claim without a worktree yet.
+pub(super) fn just_claimed<L: Lending>(lending: &mut L, done: &Claimed) -> ClaimView {
+    let role = done.tip.step.role.clone();
+    // A daemon that ends just now must not keep the claim from its holder.
+    let has_program = lending.lend(move |host| host.has_program(&role)).unwrap_or(true);
+    let view = claimed(done);
+    let by = (!has_program).then(|| format!("yoi start {} --worker {}", view.id, view.worker));
+    ClaimView { worktree_by: by, ..view }
+}
+
+fn claimed(done: &Claimed) -> ClaimView {
     let (step, ticket) = (&done.tip.step, &done.ticket);
     ClaimView {
         version: VERSION,
@@ -100,6 +110,7 @@ pub(super) fn claimed(done: &Claimed) -> ClaimView {
         until: clock(done.until),
         branch: short_branch_of(&name::of(&step.ticket)),
         broken: done.broken.clone(),
+        worktree_by: None,
         remarks: done.remarks.clone(),
     }
 }

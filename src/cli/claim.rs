@@ -20,7 +20,8 @@ with 3 and are told who holds it. A claim holds for 90 minutes ([claims] ttl)
 after its last `yoi heartbeat`; two minutes later others may take it, and then
 every command of the former holder is refused.
 
-`yoi start` claims a ticket too, and makes a worktree for the work.
+`yoi start` makes a worktree for the work: of a ticket that this run has claimed,
+or of one that it claims with that.
 
 In pull mode a queued ticket is accepted by it, behind every gate; in
 orchestrated mode only what `yoi accept` has accepted can be claimed.
@@ -184,6 +185,7 @@ pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
         format!("  {}, {state}; branch {}; generation {}", view.path, view.branch, view.generation),
     ];
     lines.extend(view.broken.as_ref().map(|prior| format!("  the stale claim of {prior} was broken for it")));
+    lines.extend(view.worktree_by.as_ref().map(|command| format!("  {command} makes a worktree for it")));
     lines.push(format!("  further commands take --worker {0}, or YOI_WORKER={0}", view.worker));
     for line in lines {
         output::print(&output::harmless(&line))?;

@@ -32,6 +32,7 @@ A worker's loop:
   yoi next --claim --json      ticket.id, claim.worker, claim.generation
   export YOI_WORKER=...        claim.worker, for the commands below
   yoi show ID                  what is to be done, and when it is done
+  yoi start ID                 makes a worktree for it (claim.worktree_by)
   yoi heartbeat ID             at least every hour, while you work on it
   then one of these, and on with the next:
     yoi close ID               it is done, and this is the evidence

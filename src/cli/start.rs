@@ -16,7 +16,8 @@ const MORE: &str = "\
 Claims the ticket for a worker, as `yoi claim` does, and makes a worktree for it:
 .yoi/worktrees/ID ([worktrees] root) on branch yoi/ID. One that stands already is
 used again, by one worker at a time. All of it, or nothing is left: what a start
-that was killed had made is undone, or used, by the next one.
+that was killed had made is undone, or used, by the next one. Whoever has claimed
+the ticket already (under this name, in this process) keeps that claim.
 
   yoi start fix-login
   cd .yoi/worktrees/fix-login

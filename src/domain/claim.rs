@@ -22,6 +22,6 @@ pub use ends::{Ending, back, claimable, label_off, label_on, open_pull_request, 
 pub use news::{ClaimNews, End, EndedClaim};
 pub use offer::{HeldBack, Hindrance, Market, Offers, Seeker, held_words, hindrances, offerable, offers, renewed};
 pub use reverted::{reverted, reverted_hint, reverted_words};
-pub use rules::{Challenge, LEAST_TTL, MOST_TTL, Refused, Standing, Stands, fence, may_claim};
+pub use rules::{Challenge, LEAST_TTL, MOST_TTL, Refused, Standing, Stands, fence, holds_already, may_claim};
 pub use step::{Outcome, Revision, Step, StepKind, Tip};
 pub use upkeep::{CALLED_OFF, Duty, Hold, Life, Upkeep, WINDING_UP};

@@ -264,3 +264,66 @@ fn the_generation_of_a_programs_own_ticket_is_not_taken_for_anothers() {
     let refused = stage.yoi("release a --outcome abandoned");
     assert!(refused.code == 3 && refused.stderr.contains("not by w (generation 1)"), "{refused}");
 }
+
+/// The run that has claimed a ticket makes a worktree for it by `yoi start`, and keeps its claim; nobody else does.
+#[test]
+fn whoever_has_claimed_a_ticket_starts_it_under_that_claim() {
+    for (mode, daemon) in [("pull", false), ("pull", true), ("orchestrated", false)] {
+        let mut stage = stage("");
+        if mode == "orchestrated" {
+            stage.bench.write("work/.yoi/config.toml", "[gates]\ndirty_workspace = \"off\"\n");
+        }
+        stage.ticket("a", "queued", "");
+        if daemon {
+            stage.start();
+        }
+        if mode == "orchestrated" {
+            stage.done("accept a");
+        }
+        let told = stage.done("claim a --worker w");
+        assert!(told.stdout.contains("\n  yoi start a --worker w makes a worktree for it\n"), "{told}");
+        for (line, why) in [
+            ("start a --worker other", "lost-race: `a` is held by w (coder)"),
+            ("start a --worker w --role reviewer", "lost-race: `a` is held by w (coder)"),
+            ("start a --worker w --pid 1", "`yoi release a --worker w --outcome abandoned` and start it anew"),
+        ] {
+            let refused = stage.yoi(line);
+            assert!(refused.code == 3 && refused.stderr.contains(why), "{line}: {refused}");
+        }
+        assert!(!stage.bench.path("work/.yoi/worktrees/a").exists());
+        stage.bench.set("YOI_WORKER", "w");
+        let started = stage.json("start a");
+        assert_eq!((&started["generation"], &started["made"]), (&1.into(), &true.into()), "{mode} {daemon}");
+        assert!(started["worktree_by"].is_null() && stage.bench.path("work/.yoi/worktrees/a").exists(), "{started}");
+        let again = stage.done("start a");
+        assert!(again.stdout.starts_with("worktree used again: "), "{again}");
+        let chain = stage.bench.git("work", &["log", "--format=%s", "refs/yoi/claims/a"]);
+        assert_eq!(chain.lines().filter(|line| line.contains(" CLAIM ")).count(), 1, "{chain}");
+        assert_eq!(stage.json("worktree list")["worktrees"][0]["owner"], "w");
+        stage.done("release a --outcome abandoned");
+        stage.done("worktree remove a");
+        assert_eq!(stage.json("show a")["ticket"]["claim"], serde_json::Value::Null);
+    }
+}
+
+/// What fails leaves the claim as it was.
+#[test]
+fn a_start_under_a_claim_of_ones_own_that_fails_keeps_the_claim() {
+    let stage = stage("[roles.reviewer]\ncommand = [\"true\"]\n");
+    stage.done("trust");
+    stage.ticket("a", "queued", "");
+    stage.done("claim a --worker w");
+    stage.bench.write("work/.yoi/worktrees/a/mine", "");
+    let refused = stage.yoi("start a --worker w");
+    assert!(refused.code != 0 && refused.stderr.contains(".yoi/worktrees/a"), "{refused}");
+    fs::remove_dir_all(stage.bench.path("work/.yoi/worktrees")).unwrap();
+    stage.done("heartbeat a --worker w");
+    stage.done("start a --worker w");
+    // A program of the role's own works under its own claim.
+    stage.ticket("b", "queued", "");
+    let told = stage.done("claim b --worker v --role reviewer");
+    assert!(!told.stdout.contains("yoi start"), "{told}");
+    let refused = stage.yoi("start b --worker v --role reviewer");
+    let hint = "`yoi release b --worker v --outcome abandoned`, then `yoi start b --role reviewer`";
+    assert!(refused.code == 3 && refused.stderr.contains(hint), "{refused}");
+}

@@ -31,6 +31,10 @@ pub struct ClaimView {
     pub branch: String,
     /// Whose claim was stale, and was broken for it.
     pub broken: Option<String>,
+    /// The command that makes a worktree for the work; null where a program of the role's own is what is started in one, and after
+    /// `yoi start`.
+    #[serde(default)]
+    pub worktree_by: Option<String>,
     /// What else is to be said.
     pub remarks: Vec<String>,
 }
