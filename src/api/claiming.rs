@@ -31,7 +31,7 @@ pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
 
 pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
-    let Started { claimed: done, standing, pod } = daemon::start(lending, &prepared)?;
+    let Started { claimed: done, held_before, standing, pod } = daemon::start(lending, &prepared)?;
     let branch = standing.tree.short_branch().map(str::to_owned);
     let pod = pod.map(|(run, log)| StartedPod {
         id: run.id.to_string(),
@@ -42,6 +42,7 @@ pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
         claim: claimed(&done),
         worktree: standing.tree.path.display().to_string(),
         made: standing.made,
+        held_before,
         on_branch: branch,
         pod,
     })

@@ -2,6 +2,8 @@
 //!
 //! Must not know: any rule of its own.
 
+use std::process::ExitCode;
+
 use chrono::TimeDelta;
 use clap::Args;
 
@@ -9,8 +11,10 @@ use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::adapters::{ancestry, environment};
 use crate::api::failure::Failure;
-use crate::api::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
+use crate::api::request::{Caller, ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use crate::api::view::{BeatView, ClaimView, MoveView};
+use crate::app::App;
+use crate::domain::claim::Outcome as ClaimEnd;
 use crate::text::duration;
 
 /// What the help of `claim` says below the options.
@@ -170,11 +174,16 @@ pub fn generation(said: Option<u64>, id: &str) -> Result<Option<u64>, Failure> {
 pub fn claim(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { id, which, by, json } = arguments;
     let request = which.request(id, &by)?;
-    output::answer(context.open()?.call(&Request::Claim(request))?, json, claimed)
+    let (app, local) = (context.open()?, request.local);
+    let answer = app.call(&Request::Claim(request))?;
+    let view: ClaimView = output::view(answer.clone())?;
+    let lines = if json { vec![output::as_json(&answer)?] } else { claimed(&view) };
+    hand_over(&app, &view, local, &lines)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What a worker reads of its claim.
-pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
+pub fn claimed(view: &ClaimView) -> Vec<String> {
     let state = view.state.as_deref().unwrap_or("?");
     let mut lines = vec![
         format!(
@@ -187,10 +196,29 @@ pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
     lines.extend(view.broken.as_ref().map(|prior| format!("  the stale claim of {prior} was broken for it")));
     lines.extend(view.worktree_by.as_ref().map(|command| format!("  {command} makes a worktree for it")));
     lines.push(format!("  further commands take --worker {0}, or YOI_WORKER={0}", view.worker));
-    for line in lines {
-        output::print(&output::harmless(&line))?;
-    }
-    output::remarks(&view.remarks)
+    lines.iter().map(|line| output::harmless(line)).chain(output::remark_lines(&view.remarks)).collect()
+}
+
+/// Prints what a worker has to know of its new claim. One that nobody was told of would keep everybody from the ticket: it is
+/// given back.
+pub fn hand_over(app: &App, claim: &ClaimView, local: bool, lines: &[String]) -> Result<(), Failure> {
+    let Err(failure) = output::deliver(lines) else { return Ok(()) };
+    let ClaimView { id, worker, generation, .. } = claim;
+    let request = ReleaseRequest {
+        holder: HolderRequest { id: id.clone(), worker: worker.clone(), generation: Some(*generation), local },
+        outcome: ClaimEnd::Abandoned.to_string(),
+        pr: None,
+        reason: Some("its worker could not be told of it".into()),
+        caller: Caller::default(),
+    };
+    Err(match app.call(&Request::Release(request)) {
+        Ok(_) => failure.evidence([format!("`{id}` was claimed for {worker}, and the claim was given back")]),
+        Err(error) => failure
+            .evidence([format!(
+                "`{id}` is claimed by {worker} (generation {generation}), and could not be given back: {error}"
+            )])
+            .hint(format!("`yoi release {id} --worker {worker} --outcome abandoned` ends the claim")),
+    })
 }
 
 /// Beats.

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::caller::By;
-use super::claim::{Which, claimed};
+use super::claim::{Which, claimed, hand_over};
+use super::output::remark_lines;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::{NextRequest, Request};
@@ -105,16 +106,21 @@ pub fn next(context: &Context, arguments: Arguments) -> Outcome {
         agent,
         caller: who.caller,
     };
-    let answer = context.open()?.call(&Request::Next(request))?;
+    let (app, local) = (context.open()?, request.local);
+    let answer = app.call(&Request::Next(request))?;
     let view: NextView = output::view(answer.clone())?;
-    output::answer(answer, json, shown)?;
+    if let Some(claim) = &view.claim {
+        let lines =
+            if json { vec![output::as_json(&answer)?] } else { [claimed(claim), remark_lines(&view.remarks)].concat() };
+        hand_over(&app, claim, local, &lines)?;
+    } else {
+        output::answer(answer, json, shown)?;
+    }
     Ok(if view.idle { ExitCode::from(IDLE) } else { ExitCode::SUCCESS })
 }
 
 fn shown(view: &NextView) -> Result<(), Failure> {
-    if let Some(claim) = &view.claim {
-        claimed(claim)?;
-    } else if let Some(ticket) = &view.ticket {
+    if let Some(ticket) = &view.ticket {
         let state = ticket.state.as_deref().unwrap_or("?");
         let line = format!("{} · {state} · {} · {}", ticket.id, ticket.priority, ticket.path);
         output::print(&output::harmless(&line))?;

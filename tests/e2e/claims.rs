@@ -6,6 +6,7 @@ mod cut_off;
 mod killed;
 mod mixed;
 mod stale;
+mod untold;
 
 use std::fs;
 use std::process::{Child, Output, Stdio};

@@ -49,6 +49,9 @@ pub struct StartView {
     pub worktree: String,
     /// It was made just now, and was not there before.
     pub made: bool,
+    /// The claim was there before: whoever asked had claimed the ticket already.
+    #[serde(default)]
+    pub held_before: bool,
     /// The branch it is on; null where it is on none.
     pub on_branch: Option<String>,
     /// The role's program that works on it now; null where the role has none, and whoever started it does.

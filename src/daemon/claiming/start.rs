@@ -29,6 +29,8 @@ use crate::ports::{Acceptance, WorktreesError};
 pub struct Started {
     /// The claim.
     pub claimed: Claimed,
+    /// It was there before.
+    pub held_before: bool,
     /// The worktree.
     pub standing: Standing,
     /// The program that works on it; None where the role has none, and whoever started it does.
@@ -63,7 +65,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     match make_and_launch(lending, request, &claimed, role) {
         Ok((standing, pod)) => {
             forgotten(marked);
-            let mut started = Started { claimed, standing, pod };
+            let mut started = Started { claimed, held_before: false, standing, pod };
             started.claimed.remarks.append(&mut started.standing.remarks);
             Ok(started)
         }
@@ -119,7 +121,7 @@ fn start_held<L: Lending>(
     let claimed = Claimed { tip, ticket, broken: None, own_end, until, remarks: Vec::new() };
     let standing = make(lending, request, &claimed)?;
     let claimed = Claimed { remarks: standing.remarks.clone(), ..claimed };
-    Ok(Started { claimed, standing, pod: None })
+    Ok(Started { claimed, held_before: true, standing, pod: None })
 }
 
 /// Before anything is claimed, since it would be given back at once. Whoever holds the ticket is told of by the claim.
