@@ -4,7 +4,10 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What yoi takes from the environment of its process.
@@ -79,6 +82,13 @@ fn generation(ticket: &str, own: Option<&str>, generation: Option<&str>) -> Resu
     let Some(text) = generation.filter(|_| own == Some(ticket)) else { return Ok(None) };
     let number = text.trim().parse();
     number.map(Some).map_err(|_| format!("YOI_GENERATION={text:?} is no number: unset it, or say --generation N"))
+}
+
+/// Whether whatever is printed goes nowhere: to /dev/null, which also takes the place of a standard output that was closed.
+pub fn discards_output() -> bool {
+    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|output| output.metadata());
+    let null = fs::metadata("/dev/null");
+    output.and_then(|output| Ok(output.rdev() == null?.rdev() && output.file_type().is_char_device())).unwrap_or(false)
 }
 
 /// Whether there is such a program: a name without `/` on `PATH`, a path as seen from this folder.

@@ -86,6 +86,7 @@ pub fn holder(claim: &Claim, fresh: bool) -> HolderView {
         worker: claim.worker.clone(),
         role: claim.role.clone(),
         beat: clock(claim.beat),
+        own_end: clock(claim.own_end()),
         until: clock(claim.expires()),
         fresh,
     }

@@ -151,6 +151,17 @@ impl Which {
     }
 }
 
+/// A name that was made up is known by what is printed alone.
+pub fn refuse_untold(request: &ClaimRequest) -> Result<(), Failure> {
+    if request.worker.is_some() || !environment::discards_output() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "nobody would be told the worker's name: standard output is closed, or /dev/null; nothing was claimed",
+    )
+    .hint("give the run a name of its own: --worker W, or YOI_WORKER"))
+}
+
 /// The agent's process; the shell's where there is none, and not this command's own, which is gone at once.
 fn nearest() -> u32 {
     let above = ancestry::of(None);
@@ -174,6 +185,7 @@ pub fn generation(said: Option<u64>, id: &str) -> Result<Option<u64>, Failure> {
 pub fn claim(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { id, which, by, json } = arguments;
     let request = which.request(id, &by)?;
+    refuse_untold(&request)?;
     let (app, local) = (context.open()?, request.local);
     let answer = app.call(&Request::Claim(request))?;
     let view: ClaimView = output::view(answer.clone())?;

@@ -115,7 +115,7 @@ fn cells(ticket: Listed<'_>) -> [&str; 3] {
 fn reason(ticket: Listed<'_>) -> Option<String> {
     let text = match ticket.held()? {
         Held::Waits(kind, detail) => format!("waits: {kind} — {detail}"),
-        Held::Claim(worker, until, true) => format!("claimed by {worker} until {until}"),
+        Held::Claim(worker, until, true) => format!("claimed by {worker}, respected until {until}"),
         Held::Claim(worker, until, false) => format!("claimed by {worker}, stale since {until}"),
         Held::PullRequest(pr) => format!("waits for its pull request: {pr}"),
         Held::Reverted(what) => what.into_owned(),

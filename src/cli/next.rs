@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::caller::By;
-use super::claim::{Which, claimed, hand_over};
+use super::claim::{Which, claimed, hand_over, refuse_untold};
 use super::output::remark_lines;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
@@ -93,6 +93,9 @@ pub struct OfferArguments {
 pub fn next(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { claim, repo, can, agent, which, by, json } = arguments;
     let who = which.request(String::new(), &by)?;
+    if claim {
+        refuse_untold(&who)?;
+    }
     let request = NextRequest {
         claim,
         repos: repo,

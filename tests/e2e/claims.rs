@@ -1,6 +1,7 @@
 //! Claims from outside: many claimers at once, by the command and through the daemon, and a holder that was replaced.
 //! `YOI_ROUNDS` says how many races are run of each kind, 3 where nothing is set.
 
+mod afterwards;
 mod clones;
 mod cut_off;
 mod killed;

@@ -97,6 +97,9 @@ pub struct HolderView {
     pub role: String,
     /// When it was last heard of.
     pub beat: String,
+    /// Until when its holder may act on it without a further beat: it stops then.
+    #[serde(default)]
+    pub own_end: String,
     /// Until when others respect it.
     pub until: String,
     /// Whether they have to now; a stale claim is broken by the next one.

@@ -241,10 +241,11 @@ impl Host {
         let named = name::of(&request.id);
         let place = self.worktrees().intended(&named);
         let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
-        let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
+        let until = until.map(|until| format!(", respected until {} without a beat", clock(until))).unwrap_or_default();
         format!(
             "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch {}, worktree {}; at the end the \
-             worktree is removed if nothing in it would be lost, else kept and named",
+             worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi \
+             close` asks what became of it",
             clock(step.at),
             step.worker,
             step.role,

@@ -109,7 +109,7 @@ fn in_pull_mode_a_claim_accepts_a_queued_ticket_and_its_end_puts_it_back() {
     ");
     assert_snapshot!(notes(&bench), @r"
     2026-11-30T09:00:00Z STATE queued -> inprogress by bob: accepted with the claim of w
-    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), respected until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:00Z RELEASE by w: abandoned; inprogress -> queued
     ");
     assert_eq!(take(&mut bench, "a", "v").unwrap().tip.step.generation, 2);

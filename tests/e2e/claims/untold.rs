@@ -97,3 +97,19 @@ fn filled() -> (PipeReader, PipeWriter) {
     fcntl_setfl(&writer, flags).unwrap();
     (reader, writer)
 }
+
+/// The name that is made up for a run would be known to nobody.
+#[test]
+fn nothing_is_claimed_under_a_name_that_is_told_to_nobody() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    let yoi = env!("CARGO_BIN_EXE_yoi");
+    for line in ["claim a >&-", "next --claim >/dev/null", "claim a --json >/dev/null"] {
+        let refused = stage.bench.run(stage.bench.program("sh", "work").args(["-c", &format!("'{yoi}' {line}")]));
+        assert!(refused.code == 2 && refused.stderr.contains("--worker W, or YOI_WORKER"), "{line}: {refused}");
+    }
+    assert_eq!(stage.json("show a")["ticket"]["claim"], serde_json::Value::Null);
+    let named = format!("'{yoi}' claim a --worker w >&-");
+    assert_eq!(stage.bench.run(stage.bench.program("sh", "work").args(["-c", &named])).code, 0);
+    stage.done("heartbeat a --worker w");
+}
