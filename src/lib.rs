@@ -1,5 +1,8 @@
 //! yoi: a file-based ticket orchestrator daemon. The rooms in floor order; arrows point down only.
 
+// They panic where nothing can be written; `cli::output` does not.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod domain;
 pub mod text;
 

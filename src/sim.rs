@@ -7,6 +7,7 @@
 //! Test only. It stands above all floors, and may know everything below; nothing may know it.
 
 mod chance;
+mod claims;
 mod daemon;
 mod disk;
 mod effects;
@@ -20,11 +21,13 @@ mod promises;
 mod story;
 mod watcher;
 mod wishes;
+mod workers;
 mod world;
 mod writes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use workers::Seen;
 use world::World;
 
 /// Seeds that once failed: always among those that are run.
@@ -33,27 +36,49 @@ const ONCE_FAILED: &[u64] = &[
     10_649,
 ];
 
-/// Runs one seed to its end.
-fn run(seed: u64, aloud: bool) {
-    let mut world = World::new(seed, aloud);
+/// Runs one world to its end.
+fn run(mut world: World) -> World {
     world.live();
     world.come_to_an_end();
+    world
 }
 
 /// Runs these seeds; what fails says how to have it again.
 fn check(seeds: impl IntoIterator<Item = u64>) {
     for seed in seeds {
-        if let Err(why) = catch_unwind(AssertUnwindSafe(|| run(seed, false))) {
+        if let Err(why) = catch_unwind(AssertUnwindSafe(|| run(World::new(seed, false)))) {
             eprintln!("seed {seed} failed; its story: YOI_SEED={seed} cargo test --lib sim::replay -- --nocapture");
             resume_unwind(why);
         }
     }
 }
 
+/// The same in worlds where workers claim tickets. Returns what was seen of them.
+fn check_workers(seeds: impl IntoIterator<Item = u64>) -> Seen {
+    let mut seen = Seen::default();
+    for seed in seeds {
+        match catch_unwind(AssertUnwindSafe(|| run(World::with_workers(seed, false)))) {
+            Ok(world) => seen.add(world.observer.workers),
+            Err(why) => {
+                let again = "cargo test --lib sim::replay_workers -- --nocapture";
+                eprintln!("seed {seed} failed; its story: YOI_SEED={seed} {again}");
+                resume_unwind(why);
+            }
+        }
+    }
+    seen
+}
+
 #[test]
 fn replay() {
     let seed = std::env::var("YOI_SEED").ok().and_then(|seed| seed.parse().ok());
-    run(seed.unwrap_or(1), seed.is_some());
+    run(World::new(seed.unwrap_or(1), seed.is_some()));
+}
+
+#[test]
+fn replay_workers() {
+    let seed = std::env::var("YOI_SEED").ok().and_then(|seed| seed.parse().ok());
+    run(World::with_workers(seed.unwrap_or(1), seed.is_some()));
 }
 
 #[test]
@@ -77,11 +102,30 @@ a_batch! {
     seeds_from_7000: 7000,
 }
 
+macro_rules! a_batch_of_workers {
+    ($($name:ident: $from:expr,)*) => { $(
+        #[test]
+        fn $name() {
+            let seen = check_workers($from..$from + 125);
+            println!("{seen:?}");
+            assert!(seen.all().iter().all(|count| *count > 0), "all of it happens: {seen:?}");
+        }
+    )* };
+}
+
+a_batch_of_workers! {
+    workers_from_0: 0,
+    workers_from_1000: 1000,
+    workers_from_2000: 2000,
+    workers_from_3000: 3000,
+}
+
 /// As many as there is time for: `YOI_SEEDS=100000 cargo test --lib sim::many -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes: as many seeds as are asked for"]
 fn many() {
     let many = std::env::var("YOI_SEEDS").ok().and_then(|many| many.parse().ok()).unwrap_or(20_000);
     check(10_000..10_000 + many);
+    check_workers(10_000..10_000 + many);
     println!("{many} seeds");
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-use super::App;
+use super::{App, service};
 use crate::adapters::config_file::{self, ConfigWatch};
 use crate::adapters::daemon_lock::{DaemonLock, NotAcquired};
 use crate::adapters::own_files::OwnFiles;
@@ -34,6 +34,7 @@ impl App {
     /// Runs the daemon until it is told to stop. One that starts anew holds its lock already.
     pub fn run_daemon(&self, detached: bool, lock: Option<DaemonLock>) -> Result<(), Failure> {
         let failed = |what: &str, error: io::Error| Failure::failed(format!("{what}: {error}"));
+        service::inherit_no_more();
         if detached {
             // A failure means that there is no session to leave.
             let _ = rustix::process::setsid();

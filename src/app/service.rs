@@ -1,6 +1,7 @@
 //! Starts the daemon in the background, and ends it.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -13,6 +14,7 @@ use crate::adapters::rotating_log::{self, RotatingLog};
 use crate::api::failure::{Failure, FailureKind};
 use crate::api::request::Request;
 use crate::api::view::{DownView, StatusView, UpView, VERSION};
+use crate::domain::classify::clock;
 use crate::http::client::Client;
 use crate::ports::runs::{Standing, Whose};
 use crate::ports::{Processes, Runs, StateFolder};
@@ -99,8 +101,12 @@ impl App {
         let log = self.state.log();
         RotatingLog::set_aside(&log, rotating_log::LARGEST);
         let output = files::open_own(&log, Text::Extended).map_err(|error| failed(&log, error))?;
+        // A full disk is told of here: the daemon would have no place to say it.
+        writeln!(&output, "{}  INFO yoi up: a daemon is started", clock(self.now()))
+            .map_err(|error| failed(&log, error))?;
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
+        inherit_no_more();
         Command::new(&program)
             .args(["daemon", "--detached"])
             .arg(&self.workspace.root)
@@ -189,6 +195,12 @@ impl App {
         }
         true
     }
+}
+
+/// What this process was given beside its three streams is given to no program that it starts: a lock or a pipe of whoever
+/// called would be held for as long as a daemon lives, or an agent of it.
+pub(super) fn inherit_no_more() {
+    close_fds::set_fds_cloexec(3, &[]);
 }
 
 /// A run, in words.

@@ -148,6 +148,7 @@ impl App {
                     Ok(line) => well.push(line),
                     Err(found) => findings.push(found),
                 }
+                findings.extend(self.programs_missing());
             }
             Err(ConfigError::Unreadable { error, .. }) => {
                 findings.push(FindingView::new("error", config::FILE, format!("it cannot be read: {error}")));
@@ -172,11 +173,7 @@ impl App {
         match self.reach() {
             Reach::Exec => match self.orchestrator_program() {
                 Some((program, false)) => {
-                    let message = format!(
-                        "the program `{program}` is not found: install it, name it by its whole path in \
-                         .yoi/config.toml, or restart the daemon from a shell that finds it"
-                    );
-                    Err(FindingView::new("error", "orchestrator", message))
+                    Err(FindingView::new("error", "orchestrator", not_found(program)))
                 }
                 _ => Ok("the Orchestrator command is trusted".into()),
             },
@@ -189,6 +186,25 @@ impl App {
     fn orchestrator_program(&self) -> Option<(&str, bool)> {
         let program = self.config.orchestrator.as_ref()?.command.first()?;
         Some((program, environment::is_program(program, &self.workspace.root)))
+    }
+
+    /// What else of the settings cannot run: the programs of roles, hooks and wakes that are not trusted, or that nobody
+    /// finds. One that is named by a path in the worktree it runs in may be there only.
+    fn programs_missing(&self) -> Vec<FindingView> {
+        if !self.trust.holds() {
+            let said = self.reach();
+            let others = self.obstacles().into_iter().filter(|why| !matches!(&said, Reach::No(said) if said == why));
+            return others.map(|why| FindingView::new("remark", "trust", why)).collect();
+        }
+        let others =
+            trust::commands_of(&self.config).into_iter().filter(|command| command.key != "orchestrator.command");
+        let missing = others.filter_map(|command| {
+            let program = command.arguments.first()?;
+            let elsewhere = program.contains('/') && Path::new(program).is_relative();
+            let found = elsewhere || environment::is_program(program, &self.workspace.root);
+            (!found).then(|| FindingView::new("error", command.key.as_ref(), not_found(program)))
+        });
+        missing.collect()
     }
 
     /// Opens a file in the user's editor, and waits for its end.
@@ -223,6 +239,13 @@ impl App {
             }),
         }
     }
+}
+
+fn not_found(program: &str) -> String {
+    format!(
+        "the program `{program}` is not found: install it, name it by its whole path in .yoi/config.toml, or restart the \
+         daemon from a shell that finds it"
+    )
 }
 
 /// The log of this name in a folder of logs.

@@ -45,7 +45,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     let mut last = app.newest_event()?;
     let events = app.events(&query)?;
     if events.is_empty() && !arguments.json && !arguments.follow {
-        eprintln!("(nothing of the kind has happened yet)");
+        output::aside("(nothing of the kind has happened yet)");
     }
     for event in &events {
         last = last.max(event.seq);
@@ -56,7 +56,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
     if arguments.follow {
         follow(&app, last, arguments)?;
     } else if !arguments.json && !app.daemon_is_running() {
-        eprintln!("(the daemon is not running)");
+        output::aside("(the daemon is not running)");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -71,7 +71,7 @@ fn follow(app: &App, last: i64, arguments: &Arguments) -> Result<(), Failure> {
         matches!(going, Ok(true))
     })?;
     if going? {
-        eprintln!("(the daemon has ended)");
+        output::aside("(the daemon has ended)");
     }
     Ok(())
 }

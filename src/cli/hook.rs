@@ -128,7 +128,7 @@ pub fn run(directory: Option<PathBuf>, arguments: Arguments) -> Outcome {
     }
     // Beside what may be a list for an agent.
     for remark in &view.remarks {
-        eprintln!("{}", output::harmless(remark));
+        output::aside(&output::harmless(remark));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -119,7 +119,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let _ = error.print();
             if let Some(hint) = overview::hint(&error) {
-                eprintln!("\n{hint}");
+                output::aside(&format!("\n{hint}"));
             }
             return exit(u8::try_from(error.exit_code()).unwrap_or(2), is_hook(std::env::args().skip(1)));
         }

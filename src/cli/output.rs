@@ -17,7 +17,12 @@ use crate::domain::harmless::is_plain;
 /// Prints a failure to standard error.
 pub fn failure(failure: &Failure) {
     let text = failure.to_string().lines().map(harmless).collect::<Vec<_>>().join("\n");
-    eprintln!("{} {text}", terminal::paint_error(Colour::Red, "yoi:"));
+    aside(&format!("{} {text}", terminal::paint_error(Colour::Red, "yoi:")));
+}
+
+/// Prints a line to standard error. Where that cannot be written to there is no other place to say it.
+pub fn aside(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Prints a value as JSON, for programs.

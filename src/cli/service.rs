@@ -32,7 +32,7 @@ pub struct UpArguments {
 /// Stop the daemon; a running turn and agents at work go on
 #[derive(Args)]
 pub struct DownArguments {
-    /// End the running turn too; also where no daemon is running
+    /// End the running turn and the Pods that yoi started, too; also where no daemon is running
     #[arg(long)]
     pods: bool,
     /// Print JSON
@@ -40,7 +40,7 @@ pub struct DownArguments {
     json: bool,
 }
 
-/// Print the daemon's log, or what a turn printed (--turn last)
+/// Print the daemon's log, or what a turn (--turn last) or a Pod (--pod) printed
 #[derive(Args)]
 pub struct LogsArguments {
     /// The output of this kick's turn; `last` is the newest
@@ -121,7 +121,7 @@ pub fn logs(context: &Context, arguments: &LogsArguments) -> Outcome {
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();
     if lines.is_empty() {
-        eprintln!("({} is empty: nothing was printed)", output::harmless(&path.display().to_string()));
+        output::aside(&format!("({} is empty: nothing was printed)", output::harmless(&path.display().to_string())));
         return Ok(ExitCode::SUCCESS);
     }
     let shown = &lines[lines.len().saturating_sub(arguments.lines)..];

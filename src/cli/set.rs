@@ -104,7 +104,7 @@ fn odd(path: &Path, shown: &str, keys: &KeyMap) {
     let Ok(bytes) = files::read(path) else { return };
     for problem in problems(&bytes, keys) {
         let place = output::place(shown, problem.line, problem.column);
-        eprintln!("{}", output::harmless(&format!("{place}: {}", problem.message)));
+        output::aside(&output::harmless(&format!("{place}: {}", problem.message)));
     }
 }
 
@@ -217,7 +217,7 @@ fn edit_file(file: &Path, changes: &[Change]) -> Result<bool, Failure> {
     for found in found {
         if let Found::Conflict { kept, why } = found {
             let said = format!("{}: what somebody else wrote is kept in {}: {why}", file.display(), kept.display());
-            eprintln!("{}", output::harmless(&said));
+            output::aside(&output::harmless(&said));
         }
     }
     Ok(swapped.before != swapped.after)

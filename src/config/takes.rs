@@ -56,7 +56,7 @@ impl fmt::Display for Takes {
             Takes::ExitCodes => f.write_str("an exit code from 1 to 255, or a list of them"),
             Takes::Texts => f.write_str("a text, or a list of texts"),
             Takes::Commands => f.write_str(
-                "a list of argument lists, one a command, like `[[\"tmux\", \"send-keys\", \"-t\", \"orch\", \"Enter\"]]`",
+                "a list of argument lists, one a command, like `[[\"sh\", \"first.sh\"], [\"sh\", \"second.sh\"]]`",
             ),
             Takes::OneOf(words) => f.write_str(&one_of(words)),
             Takes::Duration { off: false } => f.write_str("a duration like `\"30s\"`, `\"90m\"` or `\"24h\"`"),

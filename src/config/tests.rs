@@ -186,10 +186,10 @@ fn an_orchestrator_that_registers_itself() {
         "command = ['x']\nwake = [['x']]\nbusy_max = '1h'",
     ];
     insta::assert_snapshot!(rows.map(said).join("\n"), @r#"
-    4:9 `orchestrator.wake` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not 'x'
+    4:9 `orchestrator.wake` takes a list of argument lists, one a command, like `[["sh", "first.sh"], ["sh", "second.sh"]]`, not 'x'
     4:9 `orchestrator.wake` names no program; write one, or remove the key
     4:9 `orchestrator.wake`: the first item, the program, is empty
-    4:8 `orchestrator.wake` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not 'x'
+    4:8 `orchestrator.wake` takes a list of argument lists, one a command, like `[["sh", "first.sh"], ["sh", "second.sh"]]`, not 'x'
     4:9 `orchestrator.wake` names no program; write one, or remove the key
     4:10 `orchestrator.wake`: every argument is a text; write "3"
     4:12 `orchestrator.busy_max`: `30` has no unit: write `30s` for seconds, `30m` for minutes or `30h` for hours
@@ -471,8 +471,8 @@ fn where_worktrees_may_be_made_and_what_is_run_in_them() {
         );
     }
     insta::assert_snapshot!(check("worktrees.after_create = [\"npm\", \"ci\"]\nworktrees.hook_timeout = \"off\"\n"), @r#"
-    1:27 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "npm"
-    1:34 `worktrees.after_create` takes a list of argument lists, one a command, like `[["tmux", "send-keys", "-t", "orch", "Enter"]]`, not "ci"
+    1:27 `worktrees.after_create` takes a list of argument lists, one a command, like `[["sh", "first.sh"], ["sh", "second.sh"]]`, not "npm"
+    1:34 `worktrees.after_create` takes a list of argument lists, one a command, like `[["sh", "first.sh"], ["sh", "second.sh"]]`, not "ci"
     2:26 `worktrees.hook_timeout`: `off` is not a duration: write a whole number and a unit, like `30s`, `90m` or `24h`
     "#);
 }

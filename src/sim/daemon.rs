@@ -9,6 +9,7 @@ use crate::domain::backlog::Entry;
 use crate::domain::engine::{Actor, Effect, EndedTurn, Engine, Event, LastSeen, Reach, Record, RunningTurn, Start};
 use crate::domain::facts::Pod;
 use crate::domain::ledger::SavedLedger;
+use crate::domain::policy::Mode;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 
 /// What outlives the daemon.
@@ -62,7 +63,7 @@ impl World {
         }
         let start = Start {
             policy: self.policy.clone(),
-            reach: Reach::Exec,
+            reach: if self.policy.mode == Mode::Pull { Reach::No("pull mode".into()) } else { Reach::Exec },
             whom: None,
             session: format!("s{}", self.generation),
             files: self.entries(),
@@ -73,7 +74,7 @@ impl World {
             ended_turns: std::mem::take(&mut self.store.ended),
             pods,
             ended_pods,
-            claims: Vec::new(),
+            claims: self.all_claim_news(),
             worktrees: Vec::new(),
             dirty: self.dirty.clone(),
             editor_name: "ed".into(),
@@ -98,6 +99,7 @@ impl World {
             fresh: Vec::new(),
         });
         self.look_at_all();
+        self.mend_claims();
         self.run_daemon();
     }
 
@@ -114,6 +116,7 @@ impl World {
         if self.daemon.take().is_some() {
             self.say(|| format!("the daemon is killed {why}"));
             self.nobody_has_told();
+            self.cut_off_those_of(self.generation);
             self.generation += 1;
             let (commands, cut_off) =
                 std::mem::take(&mut self.writes).into_iter().partition(|w| w.by == Writer::Command);

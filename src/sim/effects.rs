@@ -26,9 +26,13 @@ impl World {
             Effect::StampQueued { path, by, since, always, .. } => {
                 self.write_for(path, Wish::Stamp { by, since, always }, Actor::Daemon);
             }
-            Effect::ReadClaims => self.answer(Event::ClaimsRead { news: Vec::new(), full: true }),
+            Effect::ReadClaims => {
+                let news = self.all_claim_news();
+                self.answer(Event::ClaimsRead { news, full: true });
+            }
             Effect::ReadWorktrees => self.answer(Event::WorktreesRead(Vec::new())),
-            Effect::AskRemote | Effect::BringBack(_) => panic!("nobody claims in this world: {effect:?}"),
+            Effect::BringBack(id) => self.bring_back(&id),
+            Effect::AskRemote => panic!("no remote keeps the claims of this world"),
             Effect::Probe => self.probe(),
             Effect::Refresh { kick, paths } => self.refresh(kick, paths),
             Effect::Launch(kick) => self.launch(kick),

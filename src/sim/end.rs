@@ -3,11 +3,16 @@
 use super::messages::Message;
 use super::orchestrator::Nature;
 use super::story::with_line;
+use super::wishes::Wish;
+use super::workers::Fate;
 use super::world::World;
 use crate::domain::backlog::{Backlog, Entry};
+use crate::domain::claim::Outcome;
+use crate::domain::engine::Actor;
 use crate::domain::facts::Dirty;
 use crate::domain::kick::{Boundary, Decision, Suppression};
-use crate::domain::ticket::State;
+use crate::domain::policy::Mode;
+use crate::domain::ticket::{State, Ticket};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -30,10 +35,13 @@ impl World {
         self.clear_gates();
         self.tell(Message::Overflow);
         self.pass(HOUR);
-        if diligent {
-            self.all_is_done();
-        } else {
-            self.nothing_is_left_unseen();
+        self.settle_reverted();
+        self.pass(HOUR);
+        match (self.policy.mode, diligent) {
+            (Mode::Orchestrated, true) => self.all_is_done(),
+            (Mode::Orchestrated, false) => self.nothing_is_left_unseen(),
+            (Mode::Pull, true) => self.workers_do_all(),
+            (Mode::Pull, false) => self.nothing_is_left_to_nobody(),
         }
         self.judge_end();
     }
@@ -54,6 +62,7 @@ impl World {
         for path in self.paths() {
             let Some(text) = self.disk.read(&path).cloned() else { continue };
             let mut cleared = with_line(&text, "human_gate:", None).unwrap_or_else(|| text.clone());
+            cleared = with_line(&cleared, "pr:", None).unwrap_or(cleared);
             if let Some(without) = with_line(&cleared, "labels:", Some("labels: [ui]"))
                 && String::from_utf8_lossy(&text).contains("needs-human")
             {
@@ -88,6 +97,52 @@ impl World {
         let open: Vec<_> = self.entries().into_iter().filter(is_open).collect();
         let decided = self.daemon.as_ref().map(|d| d.engine.decide(&[Boundary::UserKick], self.now()));
         panic!("not finished: {open:#?}, {decided:?}");
+    }
+
+    /// A person says what holds where the text is older than what its last claim brought, or where an editor wrote what
+    /// nobody has accepted.
+    fn settle_reverted(&mut self) {
+        for id in self.tickets.clone() {
+            let reverted = self.daemon.as_ref().is_some_and(|daemon| daemon.engine.is_reverted(&id));
+            let by_hand = |ticket: &Ticket| ticket.state == Some(State::Inprogress) && !ticket.acceptance_recorded();
+            let by_hand = self.policy.mode == Mode::Pull && self.ticket(&id).is_some_and(|ticket| by_hand(&ticket));
+            if reverted || by_hand {
+                self.say(|| format!("a person looks at {id}"));
+                if self.ticket(&id).is_some_and(|ticket| ticket.state == Some(State::Queued)) {
+                    self.ask(&id, Wish::Move(State::Ready, "al".into()), Actor::Somebody("al".into()));
+                }
+                self.ask(&id, Wish::Move(State::Queued, "al".into()), Actor::Somebody("al".into()));
+            }
+        }
+    }
+
+    /// Where workers come and each ends what it takes, nothing is left in the queue.
+    fn workers_do_all(&mut self) {
+        for _ in 0..40 {
+            if self.open() == 0 {
+                return;
+            }
+            self.worker_comes(Fate::Ends(Outcome::Done));
+            self.pass(HOUR);
+        }
+        let open: Vec<_> = self.entries().into_iter().filter(is_open).collect();
+        panic!("not finished: {open:#?}, {:#?}", self.all_claim_news());
+    }
+
+    /// Where none comes any more, everything that a worker left is in the queue for the next one.
+    fn nothing_is_left_to_nobody(&mut self) {
+        self.pass(DAY);
+        for news in self.all_claim_news() {
+            let Some(ticket) = self.ticket(&news.ticket).filter(|t| t.state == Some(State::Inprogress)) else {
+                continue;
+            };
+            let accepted = ticket.stamps.accepted_at.filter(|_| ticket.acceptance_recorded());
+            let lost = match &news.stands {
+                Ok(_) => true,
+                Err(ended) => ended.end.is_without_result() && accepted.is_some_and(|at| ended.at >= at),
+            };
+            assert!(!lost, "{} is left to nobody: {ticket:#?}, {news:?}", news.ticket);
+        }
     }
 
     fn open(&mut self) -> usize {

@@ -7,6 +7,7 @@ use serde_yaml::Value;
 
 use super::lost::Owed;
 use super::people::Editor;
+use super::workers::Seen;
 use super::world::World;
 use super::writes::Write;
 use crate::domain::backlog::{Backlog, Entry};
@@ -38,6 +39,7 @@ pub(super) struct Observer {
     pub(super) merged: u32,
     pub(super) conflicts: u32,
     pub(super) reports: Owed,
+    pub(super) workers: Seen,
 }
 
 impl World {
@@ -67,6 +69,8 @@ impl World {
             };
             assert_eq!(read.state, Some(expected), "{} was announced as what it is no more", item.id);
             assert!(expected == State::Inprogress || active.is_empty(), "queued {} while {active:?}", item.id);
+            let held = daemon.engine.facts().claims.get(&item.id).filter(|claim| claim.fresh_for_others(self.now()));
+            assert!(expected == State::Queued || held.is_none(), "{} is announced, and {held:?}", item.id);
         }
         self.say(|| format!("kick {}: {:?}", kick.id.0, kick.items.iter().map(|i| i.id.as_str()).collect::<Vec<_>>()));
     }
@@ -175,6 +179,9 @@ impl World {
         self.judge_reports(quiet);
         if !quiet {
             return;
+        }
+        if self.clock - self.claims.changed_at > QUIET {
+            self.judge_claims();
         }
         if self.boards_judged_at == self.disk_changed_at {
             return;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use chrono::TimeDelta;
 
 use super::chance::Dice;
+use super::claims::Claims;
 use super::daemon::{Daemon, Store};
 use super::disk::{Disk, Inode};
 use super::kept::Displaced;
@@ -15,10 +16,12 @@ use super::orchestrator::{Nature, Turn, Worker};
 use super::people::Editor;
 use super::promises::Observer;
 use super::story::ticket_text;
+use super::workers::{Claimer, Fate};
 use super::writes::Write;
 use crate::domain::backlog::Entry;
+use crate::domain::claim::Outcome;
 use crate::domain::facts::{Dirty, PodId};
-use crate::domain::policy::{Capacity, KickPolicy, Policy};
+use crate::domain::policy::{Capacity, KickPolicy, Mode, Policy};
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, TicketId, Timestamp};
 
@@ -38,6 +41,8 @@ pub(super) enum Happening {
     PodEnds(PodId),
     FolderBack,
     Cleaned,
+    WorkerComes,
+    Claimer(u64),
 }
 
 /// Everything.
@@ -82,6 +87,9 @@ pub(super) struct World {
     pub(super) unstamped: BTreeSet<TicketId>,
     pub(super) deleted: Vec<(PathBuf, Vec<u8>)>,
     pub(super) away: Vec<(PathBuf, Inode)>,
+    /// What git keeps.
+    pub(super) claims: Claims,
+    pub(super) claimers: BTreeMap<u64, Claimer>,
     pub(super) observer: Observer,
     /// Files that changed, and are to be judged when nobody is writing them.
     pub(super) to_judge: BTreeSet<PathBuf>,
@@ -138,6 +146,8 @@ impl World {
             unstamped: BTreeSet::new(),
             deleted: Vec::new(),
             away: Vec::new(),
+            claims: Claims::default(),
+            claimers: BTreeMap::new(),
             observer: Observer::default(),
             to_judge: BTreeSet::new(),
             boards_judged_at: -1,
@@ -156,6 +166,27 @@ impl World {
         }
         self.at(0, Happening::StartDaemon);
         self.at(500, Happening::SomebodyActs);
+    }
+
+    /// The same with workers who claim tickets, in either mode.
+    pub(super) fn with_workers(seed: u64, aloud: bool) -> Self {
+        let mut world = Self::new(seed, aloud);
+        if world.dice.once_in(2) {
+            world.policy.mode = Mode::Pull;
+        }
+        world.at(1_000, Happening::WorkerComes);
+        world
+    }
+
+    fn some_worker_comes(&mut self) {
+        let outcome = self.dice.of(&[Outcome::Done, Outcome::Done, Outcome::Abandoned, Outcome::PrOpened]);
+        let fate = self.dice.of(&[Fate::Ends(outcome), Fate::Ends(outcome), Fate::Dies, Fate::Sleeps]);
+        self.worker_comes(fate);
+        if self.acts_left > 0 {
+            // Several at once, now and then.
+            let gap = if self.dice.once_in(3) { self.dice.of(&[0, 3, 200]) } else { self.dice.span() / 8 };
+            self.at(gap, Happening::WorkerComes);
+        }
     }
 
     /// What the clock on the wall says.
@@ -201,6 +232,8 @@ impl World {
             }
             Happening::FolderBack => self.folder_back(),
             Happening::Cleaned => self.clean(),
+            Happening::WorkerComes => self.some_worker_comes(),
+            Happening::Claimer(number) => self.claimer_step(number),
         }
         self.judge();
         true

@@ -244,6 +244,9 @@ impl World {
             self.settle_without_exchange(write, swapped);
             self.acknowledge(write, &changes, swapped);
         }
+        if let Some(claimer) = write.wish.claimer() {
+            self.claim_written(claimer, matches!(outcome, Some(Ok(_))));
+        }
         if let Writer::Daemon(by) = write.by.clone() {
             if self.owes_a_report() && self.dies_once_in(2) {
                 return self.kill_daemon("after it has found what was saved over");

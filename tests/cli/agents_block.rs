@@ -27,7 +27,7 @@ fn with_the_workspace_and_in_one_that_is_there() {
       .yoi/config.toml   pull mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
-    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    In pull mode workers take what is queued by `yoi next --claim`, and yoi kicks nobody; `mode` in .yoi/config.toml changes that.
     Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     AGENTS.md: made, with the block for agents
     (exit 0)

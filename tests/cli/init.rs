@@ -13,7 +13,7 @@ fn a_repository_without_options() {
       .yoi/config.toml   pull mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
-    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    In pull mode workers take what is queued by `yoi next --claim`, and yoi kicks nobody; `mode` in .yoi/config.toml changes that.
     Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
@@ -119,7 +119,7 @@ fn a_folder_without_git() {
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
     No git here: yoi's state lies in .yoi/run, the dirty-workspace gate has nothing to look at, and workers cannot claim tickets, because claims are kept in git.
-    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    In pull mode workers take what is queued by `yoi next --claim`, and yoi kicks nobody; `mode` in .yoi/config.toml changes that.
     Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");
@@ -153,7 +153,7 @@ fn the_main_worktree_gets_it_wherever_it_is_run() {
       .yoi/config.toml   pull mode
       .yoi/.gitignore    what must not be tracked of it
       tickets/           the tickets
-    In pull mode yoi watches and explains, and kicks nobody; `mode` in .yoi/config.toml changes that.
+    In pull mode workers take what is queued by `yoi next --claim`, and yoi kicks nobody; `mode` in .yoi/config.toml changes that.
     Go on with `yoi new TITLE` (a ticket), `yoi up` (the daemon) and `yoi status` (what it does).
     (exit 0)
     ");

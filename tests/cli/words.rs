@@ -81,6 +81,42 @@ fn an_orchestrator_that_cannot_be_started_is_named() {
 }
 
 #[test]
+fn what_a_role_or_a_hook_lacks_is_named() {
+    let bench = Bench::with_git();
+    bench.write(
+        "work/.yoi/config.toml",
+        "[roles.coder]\ncommand = [\"no-such-coder\"]\n[roles.tester]\ncommand = [\"./in-the-worktree\"]\n\
+         [worktrees]\nafter_create = [[\"no-such-hook\"]]\n",
+    );
+    let lines = || {
+        let doctor = bench.yoi("work", "doctor");
+        let of_programs = |line: &&str| [" roles.", " worktrees.", " trust:"].iter().any(|word| line.contains(word));
+        doctor.stdout.lines().filter(of_programs).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(lines(), @r"
+    remark  trust: the [worktrees] hooks are not trusted as they are, so they are not run: look at them with `yoi trust`
+    remark  trust: the [roles] commands are not trusted as they are, so `yoi start` starts none of them: look at them with `yoi trust`
+    ");
+    let trust = bench.yoi("work", "trust");
+    assert_eq!(trust.code, 0, "{trust}");
+    insta::assert_snapshot!(lines(), @r"
+    error   roles.coder.command: the program `no-such-coder` is not found: install it, name it by its whole path in .yoi/config.toml, or restart the daemon from a shell that finds it
+    error   worktrees.after_create: the program `no-such-hook` is not found: install it, name it by its whole path in .yoi/config.toml, or restart the daemon from a shell that finds it
+    ");
+}
+
+/// Closed pipes and full disks at the other end of standard error.
+#[test]
+fn what_cannot_be_said_on_standard_error_changes_no_exit_code() {
+    let bench = backlog();
+    for (line, expected) in [("show nope", 1), ("frobnicate", 2), ("events", 0), ("set nope a=b", 3)] {
+        let mut command = bench.command("work");
+        command.args(line.split(' ')).stderr(OpenOptions::new().write(true).open("/dev/full").unwrap());
+        assert_eq!(command.status().unwrap().code(), Some(expected), "{line}");
+    }
+}
+
+#[test]
 fn what_set_breaks_is_said() {
     let bench = backlog();
     let answer = bench.yoi("work", "set schema priority=high");

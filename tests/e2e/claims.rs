@@ -206,7 +206,7 @@ fn a_workers_name_stands_for_one_run() {
     stage.ticket("a", "queued", "");
     stage.done("claim a --worker lane-3");
     let refused = stage.yoi("claim a --worker lane-3");
-    assert!(refused.code == 3 && refused.stderr.contains("take another name than lane-3"), "{refused}");
+    assert!(refused.code == 3 && refused.stderr.contains("take another one than lane-3"), "{refused}");
     age(&stage, "a");
     // The former run, should it wake up, would pass every fence that goes by the name.
     let refused = stage.yoi("claim a --worker lane-3");

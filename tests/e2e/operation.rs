@@ -1,5 +1,7 @@
 //! What a person does to a running daemon: pausing, other settings, bad settings (DESIGN.md 5, 8; FAULTS kind 21).
 
+use std::fs;
+
 use crate::support::stage::{BOUND, Stage};
 use crate::support::wait::until;
 
@@ -172,6 +174,20 @@ fn another_ticket_folder_is_taken_by_a_fresh_start_in_the_same_process() {
         until("a daemon", BOUND, || answer("status --json").filter(running), || stage.bench.read("daemon.log"));
     assert_eq!(status["pid"], pid);
     assert_eq!(stage.nth_turn(1).items(), ["b"]);
+}
+
+/// A lock that a script holds is free when the script has ended, whatever it started.
+#[test]
+fn a_daemon_holds_nothing_open_of_whoever_started_it() {
+    let stage = Stage::new();
+    let script = "exec 9>held; yoi up >/dev/null";
+    let up = stage.bench.run(stage.bench.program("sh", "work").args(["-c", script]));
+    assert_eq!(up.code, 0, "{up}");
+    let pid = stage.json("status")["pid"].to_string();
+    let open: Vec<_> = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten().collect();
+    let held = open.iter().filter_map(|entry| fs::read_link(entry.path()).ok()).find(|path| path.ends_with("held"));
+    stage.done("down");
+    assert!(open.len() > 3 && held.is_none(), "{held:?}");
 }
 
 #[test]

@@ -131,7 +131,10 @@ impl Worker {
             let marks = GitMarks::of(&self.places);
             git |= marks != self.marks;
             self.marks = marks;
-            Some(self.look())
+            let notice = self.look();
+            // What changed in git between that look and the new watch is told by neither.
+            git |= self.armed.is_some();
+            Some(notice)
         };
         git.then_some(Notice::Git).into_iter().chain(files).collect()
     }

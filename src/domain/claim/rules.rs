@@ -111,7 +111,8 @@ pub fn may_claim(
             let message = format!("lost-race: `{id}` is held by {} ({}) until {until}", claim.worker, claim.role);
             let hint = if claim.worker == worker {
                 format!(
-                    "another process claimed it under this name, which stands for one run: take another name than {worker}"
+                    "a worker's name stands for one run: take another one than {worker}; if this is that very run, `yoi \
+                     heartbeat {id} --worker {worker}` renews that claim"
                 )
             } else {
                 "take another one: `yoi next --claim`".to_owned()
@@ -137,8 +138,8 @@ pub fn holds_already(
             }
             let message = format!("lost-race: `{id}` is held by {worker} ({role}) until {}", clock(claim.expires()));
             let hint = format!(
-                "another process claimed it under this name, which stands for one run: take another name than {worker}; if that \
-                 was this very run, `yoi release {id} --worker {worker} --outcome abandoned` and start it anew"
+                "another process claimed it under this name, and a worker's name stands for one run: take another one than {worker}; \
+                 if this is that very run, `yoi release {id} --worker {worker} --outcome abandoned` and start it anew"
             );
             Err(Refused { holder: Some(claim.worker), refusal: Refusal::new(message).hint(hint) })
         }

@@ -154,7 +154,7 @@ fn a_challenger_takes_what_is_free_or_stale_and_is_told_who_holds_the_rest() {
     [Claim]
     [Claim]
     lost-race: `t` is held by w (coder) until 2026-11-30T10:32:00Z | take another one: `yoi next --claim` | Some("w")
-    lost-race: `t` is held by w (coder) until 2026-11-30T10:32:00Z | another process claimed it under this name, which stands for one run: take another name than w | Some("w")
+    lost-race: `t` is held by w (coder) until 2026-11-30T10:32:00Z | a worker's name stands for one run: take another one than w; if this is that very run, `yoi heartbeat t --worker w` renews that claim | Some("w")
     [StaleBreak { prior: "w" }, Claim]
     the stale claim of `t` is of another run of the name w | a worker's name stands for one run: claim it under another; if this is that very run, `yoi heartbeat t --worker w` renews its claim | Some("w")
     "#);
