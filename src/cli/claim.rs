@@ -11,10 +11,9 @@ use super::caller::By;
 use super::{Outcome, context::Context, output};
 use crate::adapters::{ancestry, environment};
 use crate::api::failure::Failure;
-use crate::api::request::{Caller, ClaimRequest, HolderRequest, ReleaseRequest, Request};
+use crate::api::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use crate::api::view::{BeatView, ClaimView, MoveView};
 use crate::app::App;
-use crate::domain::claim::Outcome as ClaimEnd;
 use crate::text::duration;
 
 /// What the help of `claim` says below the options.
@@ -216,14 +215,7 @@ pub fn claimed(view: &ClaimView) -> Vec<String> {
 pub fn hand_over(app: &App, claim: &ClaimView, local: bool, lines: &[String]) -> Result<(), Failure> {
     let Err(failure) = output::deliver(lines) else { return Ok(()) };
     let ClaimView { id, worker, generation, .. } = claim;
-    let request = ReleaseRequest {
-        holder: HolderRequest { id: id.clone(), worker: worker.clone(), generation: Some(*generation), local },
-        outcome: ClaimEnd::Abandoned.to_string(),
-        pr: None,
-        reason: Some("its worker could not be told of it".into()),
-        caller: Caller::default(),
-    };
-    Err(match app.call(&Request::Release(request)) {
+    Err(match app.call(&Request::Release(ReleaseRequest::untold(claim, local))) {
         Ok(_) => failure.evidence([format!("`{id}` was claimed for {worker}, and the claim was given back")]),
         Err(error) => failure
             .evidence([format!(

@@ -44,10 +44,10 @@ pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
     }
 }
 
-/// The pull request that the ticket waits for, quoted: it supersedes every claim.
+/// The pull request that a ticket waits for which could be worked on otherwise, quoted: it supersedes every claim.
 pub fn open_pull_request(ticket: &Ticket) -> Option<String> {
-    let is_over = matches!(ticket.state, Some(State::Done | State::Closed));
-    ticket.pr.as_ref().filter(|_| !is_over).map(quoted)
+    let is_open = matches!(ticket.state, Some(State::Queued | State::Inprogress));
+    ticket.pr.as_ref().filter(|_| is_open).map(quoted)
 }
 
 /// The label that shows a claim.

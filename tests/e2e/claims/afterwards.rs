@@ -94,5 +94,9 @@ fn a_ticket_that_waits_for_its_pull_request_is_offered_to_nobody_and_says_so() {
         assert!(why.contains("  Workers are not offered it: held by v (coder) until "), "{why}");
         stage.done(&format!("release {id} --worker v --outcome pr-opened --pr {URL}"));
         is_offered_to_nobody(&stage, id, "inprogress");
+
+        stage.done(&format!("move {id} planning"));
+        let refused = stage.yoi(&format!("claim {id} --worker v"));
+        assert!(refused.code == 3 && refused.stderr.contains("is planning: nothing is to be worked on"), "{refused}");
     }
 }

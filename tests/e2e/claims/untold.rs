@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Write};
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use serde_json::json;
 
 use super::stage;
 use crate::support::Answer;
@@ -112,4 +114,36 @@ fn nothing_is_claimed_under_a_name_that_is_told_to_nobody() {
     let named = format!("'{yoi}' claim a --worker w >&-");
     assert_eq!(stage.bench.run(stage.bench.program("sh", "work").args(["-c", &named])).code, 0);
     stage.done("heartbeat a --worker w");
+}
+
+/// Whoever has asked a daemon is gone when that has carried it out.
+#[test]
+fn a_claim_whose_asker_has_gone_is_given_back_by_the_daemon() {
+    if !super::cut_off::has_fault_points() {
+        return;
+    }
+    let stage = stage("");
+    // The claim is won, and it takes a while until that stands in the ticket.
+    stage.start_with([("YOI_DELAY", "before-exchange:500")]);
+    for kind in ["claim", "start", "next"] {
+        stage.ticket(kind, "queued", "");
+        until("the ticket", BOUND, || (stage.yoi(&format!("show {kind}")).code == 0).then_some(()), String::new);
+        let pid = std::process::id();
+        let body = match kind {
+            "next" => json!({"do": kind, "claim": true, "pid": pid}),
+            _ => json!({"do": kind, "id": kind, "pid": pid, "caller": {}}),
+        };
+        let socket = stage.bench.path("work/.git/yoi/yoi.sock");
+        let head = "POST /api/requests HTTP/1.1\r\nhost: yoi\r\ncontent-type: application/json\r\ncontent-length";
+        let text = body.to_string();
+        let mut asker = UnixStream::connect(socket).unwrap();
+        asker.write_all(format!("{head}: {}\r\n\r\n{text}", text.len()).as_bytes()).unwrap();
+        let claim = stage.bench.path(&format!("work/.git/refs/yoi/claims/{kind}"));
+        until("the claim", BOUND, || claim.exists().then_some(()), || stage.bench.read("daemon.log"));
+        drop(asker);
+        let is_had = || (stage.yoi(&format!("claim {kind} --worker later")).code == 0).then_some(());
+        until(kind, BOUND, is_had, || stage.bench.read("daemon.log"));
+        let thread = stage.bench.read(&format!("work/tickets/{kind}.thread.md"));
+        assert!(thread.contains("abandoned; inprogress -> queued: its worker could not be told of it"), "{thread}");
+    }
 }
