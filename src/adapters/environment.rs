@@ -4,7 +4,10 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What yoi takes from the environment of its process.
@@ -69,6 +72,25 @@ pub fn reports_as() -> (Option<String>, Option<String>) {
     (text("YOI_ROLE"), text("YOI_POD"))
 }
 
+/// Which claim of this ticket the process works under, as its supervisor has told it (`YOI_GENERATION`): of `YOI_TICKET`, and of no
+/// other one that it names.
+pub fn generation_of(ticket: &str) -> Result<Option<u64>, String> {
+    generation(ticket, env::var("YOI_TICKET").ok().as_deref(), env::var("YOI_GENERATION").ok().as_deref())
+}
+
+fn generation(ticket: &str, own: Option<&str>, generation: Option<&str>) -> Result<Option<u64>, String> {
+    let Some(text) = generation.filter(|_| own == Some(ticket)) else { return Ok(None) };
+    let number = text.trim().parse();
+    number.map(Some).map_err(|_| format!("YOI_GENERATION={text:?} is no number: unset it, or say --generation N"))
+}
+
+/// Whether whatever is printed goes nowhere: to /dev/null, which also takes the place of a standard output that was closed.
+pub fn discards_output() -> bool {
+    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from).and_then(|output| output.metadata());
+    let null = fs::metadata("/dev/null");
+    output.and_then(|output| Ok(output.rdev() == null?.rdev() && output.file_type().is_char_device())).unwrap_or(false)
+}
+
 /// Whether there is such a program: a name without `/` on `PATH`, a path as seen from this folder.
 pub fn is_program(name: &str, folder: &Path) -> bool {
     let runs = |path: PathBuf| path.is_file() && rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_ok();
@@ -104,5 +126,15 @@ mod tests {
         check(Some("0"), Some("xterm"), false);
         check(None, Some("dumb"), false);
         check(None, None, false);
+    }
+
+    #[test]
+    fn a_generation_is_of_the_ticket_that_was_given_with_it() {
+        assert_eq!(generation("a", Some("a"), Some("2")), Ok(Some(2)));
+        assert_eq!(generation("b", Some("a"), Some("2")), Ok(None));
+        assert_eq!(generation("a", None, Some("2")), Ok(None));
+        assert_eq!(generation("a", Some("a"), None), Ok(None));
+        assert!(generation("a", Some("a"), Some("x")).is_err());
+        assert_eq!(generation("b", Some("a"), Some("x")), Ok(None));
     }
 }

@@ -7,13 +7,33 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::handle::handle;
-use super::request::Request;
+use super::request::{ReleaseRequest, Request};
+use super::view::{ClaimView, NextView, StartView};
 use super::{claiming, evidence, seeking, worktrees};
 use crate::daemon::{Alone, Lending};
 
 /// Carries out any request.
 pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
     if request.is_local() { by_kind(request, &mut Alone(lending)) } else { by_kind(request, lending) }
+}
+
+/// Takes back what was carried out for somebody who could not be told of it: a claim, which would keep everybody else from the
+/// ticket. A program that was started keeps its claim itself, and who had one before knows of it.
+pub fn take_back<L: Lending>(request: &Request, answer: Value, lending: &mut L) {
+    let claim = match request {
+        Request::Claim(_) => serde_json::from_value::<ClaimView>(answer).ok(),
+        Request::Next(_) => serde_json::from_value::<NextView>(answer).ok().and_then(|view| view.claim),
+        Request::Start(_) => {
+            let view = serde_json::from_value::<StartView>(answer).ok();
+            view.filter(|view| view.pod.is_none() && !view.held_before).map(|view| view.claim)
+        }
+        _ => None,
+    };
+    let Some(claim) = claim else { return };
+    let release = Request::Release(ReleaseRequest::untold(&claim, request.is_local()));
+    if let Err(error) = carry_out(release, lending) {
+        tracing::warn!(ticket = claim.id, worker = claim.worker, %error, "a claim that nobody was told of stays");
+    }
 }
 
 fn by_kind<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {

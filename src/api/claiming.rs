@@ -9,7 +9,7 @@ use super::caller::{actor, recorded_name};
 use super::failure::Failure;
 use super::handle::move_view;
 use super::request::{ClaimRequest, HolderRequest, ReleaseRequest};
-use super::view::{BeatView, ClaimView, StartView, StartedPod, VERSION, value};
+use super::view::{BeatView, ClaimView, MoveView, StartView, StartedPod, VERSION, value};
 use crate::daemon::{self, Claimed, Holder, Host, Lending, Released, Started};
 use crate::domain::claim::{Challenge, Ending, LEAST_TTL, MOST_TTL, name};
 use crate::domain::classify::clock;
@@ -26,12 +26,12 @@ const CHANCE: usize = 8;
 pub(super) fn claim<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
     let done = daemon::claim(lending, &prepared)?;
-    value(&claimed(&done))
+    value(&just_claimed(lending, &done))
 }
 
 pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Result<Value, Failure> {
     let prepared = lending.lend(move |host| challenge(request, host))??;
-    let Started { claimed: done, standing, pod } = daemon::start(lending, &prepared)?;
+    let Started { claimed: done, held_before, standing, pod } = daemon::start(lending, &prepared)?;
     let branch = standing.tree.short_branch().map(str::to_owned);
     let pod = pod.map(|(run, log)| StartedPod {
         id: run.id.to_string(),
@@ -42,6 +42,7 @@ pub(super) fn start<L: Lending>(request: ClaimRequest, lending: &mut L) -> Resul
         claim: claimed(&done),
         worktree: standing.tree.path.display().to_string(),
         made: standing.made,
+        held_before,
         on_branch: branch,
         pod,
     })
@@ -85,7 +86,17 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn claimed(done: &Claimed) -> ClaimView {
+/// A claim without a worktree yet.
+pub(super) fn just_claimed<L: Lending>(lending: &mut L, done: &Claimed) -> ClaimView {
+    let role = done.tip.step.role.clone();
+    // A daemon that ends just now must not keep the claim from its holder.
+    let has_program = lending.lend(move |host| host.has_program(&role)).unwrap_or(true);
+    let view = claimed(done);
+    let by = (!has_program).then(|| format!("yoi start {} --worker {}", view.id, view.worker));
+    ClaimView { worktree_by: by, ..view }
+}
+
+fn claimed(done: &Claimed) -> ClaimView {
     let (step, ticket) = (&done.tip.step, &done.ticket);
     ClaimView {
         version: VERSION,
@@ -100,6 +111,7 @@ pub(super) fn claimed(done: &Claimed) -> ClaimView {
         until: clock(done.until),
         branch: short_branch_of(&name::of(&step.ticket)),
         broken: done.broken.clone(),
+        worktree_by: None,
         remarks: done.remarks.clone(),
     }
 }
@@ -131,6 +143,11 @@ pub(super) fn release<L: Lending>(request: ReleaseRequest, lending: &mut L) -> R
         (policy.mode, policy.claims.label.clone(), recorded_name(host, &caller), actor(host, &caller))
     })?;
     let ending = Ending { outcome, pr, by, mode, label };
-    let Released { before, ticket, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
-    value(&move_view(&before, &ticket, remarks))
+    let Released { written, remarks } = daemon::release(lending, &holder, (ending, reason), actor)?;
+    value(&match &written {
+        Some([before, after]) => move_view(before, after, remarks),
+        None => {
+            MoveView { version: VERSION, id: holder.id.to_string(), path: String::new(), from: None, to: None, remarks }
+        }
+    })
 }

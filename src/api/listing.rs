@@ -11,7 +11,7 @@ use super::present;
 use super::request::ListRequest;
 use super::view::{FaultView, ListView, VERSION};
 use crate::daemon::Host;
-use crate::domain::claim::reverted_words;
+use crate::domain::claim::{open_pull_request, reverted_words};
 use crate::domain::classify::{Class, classify, clock};
 use crate::domain::engine::Engine;
 use crate::domain::ticket::{Diagnostic, State, Ticket, Timestamp};
@@ -54,6 +54,8 @@ pub enum Held<'a> {
     Waits(Cow<'a, str>, Cow<'a, str>),
     /// A worker holds it: who, until when, and whether others have to respect that.
     Claim(Cow<'a, str>, Cow<'a, str>, bool),
+    /// It waits for its pull request, which is quoted.
+    PullRequest(Cow<'a, str>),
     /// The file says otherwise than the end of its last claim.
     Reverted(Cow<'a, str>),
     /// A gate holds it: the evidence, and how many more there are.
@@ -209,7 +211,10 @@ impl<'a> Listed<'a> {
                     Held::Claim(claim.worker.as_str().into(), clock(claim.expires()).into(), fresh)
                 });
                 let reverted = row.reverted.map(|ended| Held::Reverted(reverted_words(ticket, ended).into()));
+                let is_held = row.claim.is_some_and(|(_, fresh)| fresh);
+                let pr = open_pull_request(ticket).filter(|_| row.class.is_some() && !is_held);
                 reverted
+                    .or(pr.map(|pr| Held::PullRequest(pr.into())))
                     .or(claim)
                     .or(waits)
                     .or_else(|| row.holds.into_iter().next().map(|hold| Held::Gate(hold.evidence.into(), more)))

@@ -26,7 +26,7 @@ pub mod view;
 pub mod watching;
 mod worktrees;
 
-pub use carrying_out::carry_out;
+pub use carrying_out::{carry_out, take_back};
 pub use handle::handle;
 pub use present::event;
 pub use session::watch;

@@ -1,15 +1,17 @@
 //! Domain values as views.
 
 use super::view::{
-    AwaitedView, EventView, FaultView, GateView, HeldTicketView, HeldView, HolderView, ItemView, ProblemView,
-    TicketView, TimerView, VERSION, WaitingView,
+    AwaitedView, EventView, FaultView, FindingView, GateView, HeldTicketView, HeldView, HolderView, ItemView,
+    ProblemView, TicketView, TimerView, VERSION, WaitingView,
 };
+use crate::daemon::Host;
 use crate::domain::attention::{Held, Item};
 use crate::domain::backlog::Fault;
 use crate::domain::claim::reverted_words;
 use crate::domain::classify::clock;
 use crate::domain::engine::{Engine, Row};
 use crate::domain::facts::Claim;
+use crate::domain::remarks::without_ticket;
 use crate::domain::ticket::{OrphanStatus, State, TicketId, Timestamp};
 use crate::ports::Stored;
 
@@ -71,12 +73,20 @@ pub fn ticket(row: &Row<'_>) -> TicketView {
     }
 }
 
+/// Claims that no ticket's line shows.
+pub fn lost_claims(host: &Host) -> impl Iterator<Item = FindingView> + use<> {
+    let claims = host.read_claims().unwrap_or_default();
+    let lost = without_ticket(host.engine().backlog(), &claims, host.now()).into_iter();
+    lost.map(|(id, message)| FindingView::new("remark", format!("claim of `{id}`"), message))
+}
+
 /// How a claim stands.
 pub fn holder(claim: &Claim, fresh: bool) -> HolderView {
     HolderView {
         worker: claim.worker.clone(),
         role: claim.role.clone(),
         beat: clock(claim.beat),
+        own_end: clock(claim.own_end()),
         until: clock(claim.expires()),
         fresh,
     }

@@ -280,6 +280,7 @@ pub fn doctor(host: &Host, fixed: Vec<String>) -> Result<Value, Failure> {
         odd.extend(on_claim(&engine.row(ticket, host.now()), host.now()));
         findings.extend(odd.into_iter().map(|message| remark(ticket, message)));
     }
+    findings.extend(present::lost_claims(host));
     let of_folder = host.ports().tickets.trouble();
     findings.extend(of_folder.map(|message| FindingView::new("error", TICKET_FOLDER, message)));
     findings.extend(

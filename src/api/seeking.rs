@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::caller::{actor, recorded_name};
-use super::claiming::{challenge, claimed};
+use super::claiming::{challenge, just_claimed};
 use super::failure::Failure;
 use super::handle::move_view;
 use super::present;
@@ -32,7 +32,7 @@ pub(super) fn next<L: Lending>(request: NextRequest, lending: &mut L) -> Result<
         Next::Idle(offers, passed) => idle(&offers, &passed, found),
         Next::Free(ticket) => with_ticket(lending, ticket, found)?,
         Next::Won(done, remarks) => {
-            let found = NextView { claim: Some(claimed(&done)), remarks, ..found };
+            let found = NextView { claim: Some(just_claimed(lending, &done)), remarks, ..found };
             with_ticket(lending, done.ticket, found)?
         }
     })

@@ -3,6 +3,7 @@
 //!
 //! Must not know: git, files; what may be removed.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use chrono::SecondsFormat;
@@ -13,7 +14,7 @@ use super::request::Request;
 use super::view::{RestoredView, VERSION, WorktreeRemovedView, WorktreeView, WorktreesView, value};
 use crate::daemon::mending::mend_all;
 use crate::daemon::removing::{RemoveOrder, remove_worktree, restore_worktree};
-use crate::daemon::{Host, Lending, stands};
+use crate::daemon::{Host, Lending, held, stands};
 use crate::domain::claim::{Stands, name};
 use crate::domain::ticket::{TicketId, Timestamp};
 use crate::domain::worktree::{Hold, Lock, Probe, Reason, Tree, reasons};
@@ -21,6 +22,9 @@ use crate::ports::{Entry, Worktrees, WorktreesError};
 
 /// How many worktrees are looked at at a time.
 const AT_ONCE: usize = 4;
+
+/// Who holds which ticket.
+type Held = BTreeMap<TicketId, String>;
 
 /// Carries out one of them.
 pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value, Failure> {
@@ -73,17 +77,27 @@ fn former(trees: &dyn Worktrees, name: &str, holder: Option<&str>) -> Result<Opt
     Ok(hold.map(|hold| hold.worker).filter(|worker| holder != Some(worker.as_str())))
 }
 
+/// The same by what is known here: a list asks no remote. Without a word about claims the lock counts.
+fn former_here<'a>(tree: &'a Tree, ticket: Option<&TicketId>, held: Option<&Held>) -> Option<&'a str> {
+    let (hold, held) = (tree.lock.hold()?, held?);
+    let is_held = held.get(ticket?) == Some(&hold.worker);
+    (!is_held).then_some(hold.worker.as_str())
+}
+
 fn list<L: Lending>(trees: &dyn Worktrees, lending: &mut L, now: Timestamp) -> Result<Value, Failure> {
     let troubles = mend_all(trees)?;
     let mut worktrees = Vec::new();
-    for (tree, probe) in looked_at(trees, trees.list()?) {
+    let all = trees.list()?;
+    let held = if all.iter().any(|tree| tree.lock.hold().is_some()) { held(lending)? } else { None };
+    for (tree, probe) in looked_at(trees, all) {
         let name = tree.name.clone();
         let ticket = match tree.ticket() {
             Some(ticket) => Some(ticket),
             // A long name was cut: whose it is, is known by those that there are.
             None => lending.lend(move |host| whose(host, &name))?,
         };
-        worktrees.push(view(&tree, &probe, ticket, now));
+        let asker = former_here(&tree, ticket.as_ref(), held.as_ref());
+        worktrees.push(view(&tree, &probe, ticket, (asker, now)));
     }
     value(&WorktreesView { version: VERSION, worktrees, remarks: troubles })
 }
@@ -118,7 +132,7 @@ fn whose(host: &Host, name: &str) -> Option<TicketId> {
     known.or_else(read)
 }
 
-fn view(tree: &Tree, probe: &Probe, ticket: Option<TicketId>, now: Timestamp) -> WorktreeView {
+fn view(tree: &Tree, probe: &Probe, ticket: Option<TicketId>, (asker, now): (Option<&str>, Timestamp)) -> WorktreeView {
     let hold = tree.lock.hold();
     WorktreeView {
         ticket: ticket.map(|ticket| ticket.to_string()),
@@ -133,7 +147,7 @@ fn view(tree: &Tree, probe: &Probe, ticket: Option<TicketId>, now: Timestamp) ->
         gone: tree.gone.is_some(),
         dirty: probe.is_dirty(),
         merged: probe.is_merged(),
-        stays_because: reasons(tree, probe, None, now).iter().map(Reason::text).collect(),
+        stays_because: reasons(tree, probe, asker, now).iter().map(Reason::text).collect(),
     }
 }
 

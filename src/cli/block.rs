@@ -51,6 +51,6 @@ pub struct Arguments {
 /// Blocks.
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { of, blocker, evidence, unblock, then } = arguments;
-    let request = BlockRequest { end: of.request(), blocker, evidence, unblock, then };
+    let request = BlockRequest { end: of.request()?, blocker, evidence, unblock, then };
     of.show(context.open()?.call(&Request::Block(request))?)
 }

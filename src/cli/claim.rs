@@ -2,15 +2,18 @@
 //!
 //! Must not know: any rule of its own.
 
+use std::process::ExitCode;
+
 use chrono::TimeDelta;
 use clap::Args;
 
 use super::caller::By;
 use super::{Outcome, context::Context, output};
-use crate::adapters::ancestry;
+use crate::adapters::{ancestry, environment};
 use crate::api::failure::Failure;
 use crate::api::request::{ClaimRequest, HolderRequest, ReleaseRequest, Request};
 use crate::api::view::{BeatView, ClaimView, MoveView};
+use crate::app::App;
 use crate::text::duration;
 
 /// What the help of `claim` says below the options.
@@ -20,7 +23,8 @@ with 3 and are told who holds it. A claim holds for 90 minutes ([claims] ttl)
 after its last `yoi heartbeat`; two minutes later others may take it, and then
 every command of the former holder is refused.
 
-`yoi start` claims a ticket too, and makes a worktree for the work.
+`yoi start` makes a worktree for the work: of a ticket that this run has claimed,
+or of one that it claims with that.
 
 In pull mode a queued ticket is accepted by it, behind every gate; in
 orchestrated mode only what `yoi accept` has accepted can be claimed.
@@ -86,8 +90,8 @@ pub struct Held {
     /// The worker's name, as `yoi claim` printed it (default: YOI_WORKER)
     #[arg(long, env = "YOI_WORKER", value_name = "W", hide_env_values = true)]
     worker: String,
-    /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
-    #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true)]
+    /// Which of its claims (default: YOI_GENERATION, if YOI_TICKET is this ticket; else whichever it holds)
+    #[arg(long, value_name = "N")]
     generation: Option<u64>,
     /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
     #[arg(long)]
@@ -146,6 +150,17 @@ impl Which {
     }
 }
 
+/// A name that was made up is known by what is printed alone.
+pub fn refuse_untold(request: &ClaimRequest) -> Result<(), Failure> {
+    if request.worker.is_some() || !environment::discards_output() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "nobody would be told the worker's name: standard output is closed, or /dev/null; nothing was claimed",
+    )
+    .hint("give the run a name of its own: --worker W, or YOI_WORKER"))
+}
+
 /// The agent's process; the shell's where there is none, and not this command's own, which is gone at once.
 fn nearest() -> u32 {
     let above = ancestry::of(None);
@@ -154,20 +169,32 @@ fn nearest() -> u32 {
 
 impl Held {
     /// On the wire.
-    pub fn request(self) -> HolderRequest {
-        HolderRequest { id: self.id, worker: self.worker, generation: self.generation, local: self.local }
+    pub fn request(self) -> Result<HolderRequest, Failure> {
+        let generation = generation(self.generation, &self.id)?;
+        Ok(HolderRequest { id: self.id, worker: self.worker, generation, local: self.local })
     }
+}
+
+/// As it was said, else as the process was told.
+pub fn generation(said: Option<u64>, id: &str) -> Result<Option<u64>, Failure> {
+    if said.is_some() { Ok(said) } else { environment::generation_of(id).map_err(Failure::usage) }
 }
 
 /// Claims.
 pub fn claim(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { id, which, by, json } = arguments;
     let request = which.request(id, &by)?;
-    output::answer(context.open()?.call(&Request::Claim(request))?, json, claimed)
+    refuse_untold(&request)?;
+    let (app, local) = (context.open()?, request.local);
+    let answer = app.call(&Request::Claim(request))?;
+    let view: ClaimView = output::view(answer.clone())?;
+    let lines = if json { vec![output::as_json(&answer)?] } else { claimed(&view) };
+    hand_over(&app, &view, local, &lines)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What a worker reads of its claim.
-pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
+pub fn claimed(view: &ClaimView) -> Vec<String> {
     let state = view.state.as_deref().unwrap_or("?");
     let mut lines = vec![
         format!(
@@ -178,16 +205,29 @@ pub fn claimed(view: &ClaimView) -> Result<(), Failure> {
         format!("  {}, {state}; branch {}; generation {}", view.path, view.branch, view.generation),
     ];
     lines.extend(view.broken.as_ref().map(|prior| format!("  the stale claim of {prior} was broken for it")));
+    lines.extend(view.worktree_by.as_ref().map(|command| format!("  {command} makes a worktree for it")));
     lines.push(format!("  further commands take --worker {0}, or YOI_WORKER={0}", view.worker));
-    for line in lines {
-        output::print(&output::harmless(&line))?;
-    }
-    output::remarks(&view.remarks)
+    lines.iter().map(|line| output::harmless(line)).chain(output::remark_lines(&view.remarks)).collect()
+}
+
+/// Prints what a worker has to know of its new claim. One that nobody was told of would keep everybody from the ticket: it is
+/// given back.
+pub fn hand_over(app: &App, claim: &ClaimView, local: bool, lines: &[String]) -> Result<(), Failure> {
+    let Err(failure) = output::deliver(lines) else { return Ok(()) };
+    let ClaimView { id, worker, generation, .. } = claim;
+    Err(match app.call(&Request::Release(ReleaseRequest::untold(claim, local))) {
+        Ok(_) => failure.evidence([format!("`{id}` was claimed for {worker}, and the claim was given back")]),
+        Err(error) => failure
+            .evidence([format!(
+                "`{id}` is claimed by {worker} (generation {generation}), and could not be given back: {error}"
+            )])
+            .hint(format!("`yoi release {id} --worker {worker} --outcome abandoned` ends the claim")),
+    })
 }
 
 /// Beats.
 pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
-    let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()))?;
+    let answer = context.open()?.call(&Request::Heartbeat(arguments.held.request()?))?;
     output::answer(answer, arguments.json, |view: &BeatView| {
         let BeatView { id, worker, own_end, until, .. } = view;
         output::print(&output::harmless(&format!(
@@ -199,15 +239,18 @@ pub fn heartbeat(context: &Context, arguments: HeartbeatArguments) -> Outcome {
 /// Releases.
 pub fn release(context: &Context, arguments: ReleaseArguments) -> Outcome {
     let ReleaseArguments { held, outcome, pr, reason, by, json } = arguments;
-    let request = ReleaseRequest { holder: held.request(), outcome: outcome.clone(), pr, reason, caller: by.caller() };
+    let request = ReleaseRequest { holder: held.request()?, outcome: outcome.clone(), pr, reason, caller: by.caller() };
     output::answer(context.open()?.call(&Request::Release(request))?, json, |view: &MoveView| {
-        let state = |state: &Option<String>| state.clone().unwrap_or_else(|| "?".into());
-        let moved = if view.from == view.to {
-            state(&view.to)
-        } else {
-            format!("{} -> {}", state(&view.from), state(&view.to))
-        };
-        output::print(&output::harmless(&format!("{}: released as {outcome}; {moved}", view.id)))?;
+        output::print(&output::harmless(&format!("{}: released as {outcome}{}", view.id, moved(view))))?;
         output::remarks(&view.remarks)
     })
+}
+
+/// What the end of a claim did to the ticket's state.
+fn moved(view: &MoveView) -> String {
+    match (&view.from, &view.to) {
+        _ if view.path.is_empty() => String::new(),
+        (from, to) if from == to => format!("; still {}", to.as_deref().unwrap_or("?")),
+        (from, to) => format!("; {} -> {}", from.as_deref().unwrap_or("?"), to.as_deref().unwrap_or("?")),
+    }
 }

@@ -85,7 +85,7 @@ struct Change {
 pub fn run(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { of, change: Change { pr, merge_state, no_pr }, tests, artifact, no_artifact, residual, workspace } =
         arguments;
-    let end = of.request();
+    let end = of.request()?;
     let request = CloseRequest { end, pr, merge_state, no_pr, tests, artifact, no_artifact, residual, workspace };
     of.show(context.open()?.call(&Request::Close(request))?)
 }

@@ -97,7 +97,7 @@ pub fn run(context: &Context, arguments: Arguments) -> Outcome {
         None => Given { children: titles.iter().map(|title| titled(title)).collect(), why: None },
     };
     let request = DecomposeRequest {
-        end: of.request(),
+        end: of.request()?,
         children: given.children.into_iter().map(ChildRequest::from).collect(),
         why: why.or(given.why),
         keep_priority,

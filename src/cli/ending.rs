@@ -6,7 +6,8 @@ use clap::Args;
 use serde_json::Value;
 
 use super::caller::By;
-use super::{Outcome, output};
+use super::{Outcome, claim, output};
+use crate::api::failure::Failure;
 use crate::api::request::EndRequest;
 use crate::api::view::EndView;
 
@@ -18,8 +19,8 @@ pub struct Of {
     /// The worker that holds it (default: YOI_WORKER; without one, the ticket must be held by nobody)
     #[arg(long, env = "YOI_WORKER", value_name = "W", hide_env_values = true)]
     worker: Option<String>,
-    /// Which of its claims (default: YOI_GENERATION, else whichever it holds)
-    #[arg(long, env = "YOI_GENERATION", value_name = "N", hide_env_values = true, requires = "worker")]
+    /// Which of its claims (default: YOI_GENERATION, if YOI_TICKET is this ticket; else whichever it holds)
+    #[arg(long, value_name = "N", requires = "worker")]
     generation: Option<u64>,
     /// Where [claims] remote cannot be asked: for this machine alone (docs/workers.md)
     #[arg(long)]
@@ -33,15 +34,10 @@ pub struct Of {
 
 impl Of {
     /// On the wire.
-    pub fn request(&self) -> EndRequest {
+    pub fn request(&self) -> Result<EndRequest, Failure> {
         let Self { id, worker, generation, local, by, .. } = self;
-        EndRequest {
-            id: id.clone(),
-            worker: worker.clone(),
-            generation: *generation,
-            local: *local,
-            caller: by.caller(),
-        }
+        let generation = if worker.is_some() { claim::generation(*generation, id)? } else { None };
+        Ok(EndRequest { id: id.clone(), worker: worker.clone(), generation, local: *local, caller: by.caller() })
     }
 
     /// Prints what came of it.

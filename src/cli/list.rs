@@ -115,8 +115,9 @@ fn cells(ticket: Listed<'_>) -> [&str; 3] {
 fn reason(ticket: Listed<'_>) -> Option<String> {
     let text = match ticket.held()? {
         Held::Waits(kind, detail) => format!("waits: {kind} — {detail}"),
-        Held::Claim(worker, until, true) => format!("claimed by {worker} until {until}"),
+        Held::Claim(worker, until, true) => format!("claimed by {worker}, respected until {until}"),
         Held::Claim(worker, until, false) => format!("claimed by {worker}, stale since {until}"),
+        Held::PullRequest(pr) => format!("waits for its pull request: {pr}"),
         Held::Reverted(what) => what.into_owned(),
         Held::Gate(evidence, 0) => format!("held: {evidence}"),
         Held::Gate(evidence, more) => format!("held: {evidence}; and {more} more"),

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::caller::By;
-use super::claim::{Which, claimed};
+use super::claim::{Which, claimed, hand_over, refuse_untold};
+use super::output::remark_lines;
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::{NextRequest, Request};
@@ -32,6 +33,7 @@ A worker's loop:
   yoi next --claim --json      ticket.id, claim.worker, claim.generation
   export YOI_WORKER=...        claim.worker, for the commands below
   yoi show ID                  what is to be done, and when it is done
+  yoi start ID                 makes a worktree for it (claim.worktree_by)
   yoi heartbeat ID             at least every hour, while you work on it
   then one of these, and on with the next:
     yoi close ID               it is done, and this is the evidence
@@ -91,6 +93,9 @@ pub struct OfferArguments {
 pub fn next(context: &Context, arguments: Arguments) -> Outcome {
     let Arguments { claim, repo, can, agent, which, by, json } = arguments;
     let who = which.request(String::new(), &by)?;
+    if claim {
+        refuse_untold(&who)?;
+    }
     let request = NextRequest {
         claim,
         repos: repo,
@@ -104,16 +109,21 @@ pub fn next(context: &Context, arguments: Arguments) -> Outcome {
         agent,
         caller: who.caller,
     };
-    let answer = context.open()?.call(&Request::Next(request))?;
+    let (app, local) = (context.open()?, request.local);
+    let answer = app.call(&Request::Next(request))?;
     let view: NextView = output::view(answer.clone())?;
-    output::answer(answer, json, shown)?;
+    if let Some(claim) = &view.claim {
+        let lines =
+            if json { vec![output::as_json(&answer)?] } else { [claimed(claim), remark_lines(&view.remarks)].concat() };
+        hand_over(&app, claim, local, &lines)?;
+    } else {
+        output::answer(answer, json, shown)?;
+    }
     Ok(if view.idle { ExitCode::from(IDLE) } else { ExitCode::SUCCESS })
 }
 
 fn shown(view: &NextView) -> Result<(), Failure> {
-    if let Some(claim) = &view.claim {
-        claimed(claim)?;
-    } else if let Some(ticket) = &view.ticket {
+    if let Some(ticket) = &view.ticket {
         let state = ticket.state.as_deref().unwrap_or("?");
         let line = format!("{} · {state} · {} · {}", ticket.id, ticket.priority, ticket.path);
         output::print(&output::harmless(&line))?;

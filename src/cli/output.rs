@@ -27,8 +27,12 @@ pub fn aside(line: &str) {
 
 /// Prints a value as JSON, for programs.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::failed(format!("JSON: {error}")))?;
-    print(&text)
+    print(&as_json(value)?)
+}
+
+/// A value as JSON, for programs.
+pub fn as_json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|error| Failure::failed(format!("JSON: {error}")))
 }
 
 /// Prints an answer: as it is for programs, as `text` has it for people.
@@ -55,7 +59,12 @@ pub fn done(done: Value, as_json: bool) -> Outcome {
 
 /// Prints what else is to be said, below what was done.
 pub fn remarks(remarks: &[String]) -> Result<(), Failure> {
-    remarks.iter().try_for_each(|remark| print(&harmless(&format!("  {remark}"))))
+    remark_lines(remarks).iter().try_for_each(|line| print(line))
+}
+
+/// The same as lines.
+pub fn remark_lines(remarks: &[String]) -> Vec<String> {
+    remarks.iter().map(|remark| harmless(&format!("  {remark}"))).collect()
 }
 
 /// One JSON object on one line.
@@ -71,6 +80,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints exactly this text. A reader that went away (`yoi list | head`) is no failure.
 pub fn verbatim(text: &str) -> Result<(), Failure> {
     offer(text).map(drop)
+}
+
+/// Prints lines that somebody has to read: nobody there to do that is a failure, too.
+pub fn deliver(lines: &[String]) -> Result<(), Failure> {
+    let text = lines.iter().fold(String::new(), |all, line| all + line + "\n");
+    if offer(&text)? { Ok(()) } else { Err(Failure::failed("standard output: nobody reads it any more")) }
 }
 
 /// Prints exactly this text; false where nobody reads any more.

@@ -6,7 +6,7 @@ use super::terminal::{self, Colour};
 use super::{Outcome, context::Context, output};
 use crate::api::failure::Failure;
 use crate::api::request::Request;
-use crate::api::view::ShowView;
+use crate::api::view::{HolderView, ShowView};
 
 /// Show one ticket: what is derived of it, then its file
 #[derive(Args)]
@@ -35,8 +35,12 @@ fn shown(view: &ShowView) -> Result<(), Failure> {
     let rest = format!(" · {state}{class} · {} · {}", ticket.priority, ticket.path);
     output::print(&(id + &output::harmless(&rest)))?;
     if let Some(claim) = &ticket.claim {
-        let until = if claim.fresh { "until" } else { "stale since" };
-        let line = format!("claimed by {} ({}) {until} {}", claim.worker, claim.role, claim.until);
+        let HolderView { worker, role, own_end, until, .. } = claim;
+        let line = if claim.fresh {
+            format!("claimed by {worker} ({role}) until {own_end}; others respect that until {until}")
+        } else {
+            format!("claimed by {worker} ({role}), stale since {until}")
+        };
         output::print(&output::harmless(&line))?;
     }
     if let Some(reverted) = &ticket.reverted {

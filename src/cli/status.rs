@@ -45,8 +45,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Outcome {
 const CLAIMS: usize = 5;
 
 fn claim(held: &HeldTicketView) -> String {
-    let HolderView { worker, role, beat, until, fresh } = &held.claim;
-    let until = if *fresh { format!("until {until}") } else { format!("stale since {until}") };
+    let HolderView { worker, role, beat, until, fresh, .. } = &held.claim;
+    let until = if *fresh { format!("respected until {until}") } else { format!("stale since {until}") };
     format!("{} by {worker} ({role}) {until}, last heard of at {beat}", held.id)
 }
 

@@ -11,6 +11,7 @@ mod role;
 mod seeking;
 mod start;
 mod taking;
+mod undone;
 mod unheld;
 
 pub use desk::Desk;
@@ -21,7 +22,7 @@ pub(super) use remote::remote_asked;
 pub use seeking::{Next, Seeking, next, offer};
 pub use start::{Started, start};
 pub use taking::{ClaimRequest, Claimed, claim};
-pub use unheld::{end_stale, stands};
+pub use unheld::{end_stale, held, stands};
 
 use chrono::{DateTime, TimeDelta};
 
@@ -77,7 +78,8 @@ impl Host {
         Some(Event::ClaimsRead { news, full: true })
     }
 
-    pub(super) fn read_claims(&self) -> Option<Vec<ClaimNews>> {
+    /// All claims as they are known here now; None where they cannot be read just now, which the log says.
+    pub fn read_claims(&self) -> Option<Vec<ClaimNews>> {
         read_claims(&self.ports, self.now())
     }
 }

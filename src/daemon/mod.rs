@@ -34,7 +34,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 pub use claiming::{
-    ClaimRequest, Claimed, Desk, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat,
+    ClaimRequest, Claimed, Desk, Fence, Holder, Next, Released, Seeking, Started, claim, fenced, heartbeat, held,
     mend_starts, next, offer, release, renew, stands, start,
 };
 pub use evidence::{EndRequest, Ended, Ending, end_work, look_at_work};

@@ -45,6 +45,20 @@ pub enum VerbError {
     },
 }
 
+impl VerbError {
+    /// What went wrong besides.
+    pub(super) fn and(self, line: String) -> Self {
+        match self {
+            VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
+            VerbError::Unchanged { message, kind } => {
+                VerbError::Unchanged { message: format!("{message}; {line}"), kind }
+            }
+            VerbError::DaemonEnded { begun } => VerbError::DaemonEnded { begun },
+            other => VerbError::Failed(format!("{other}; {line}")),
+        }
+    }
+}
+
 pub(super) fn unchanged(what: &str, error: &io::Error) -> VerbError {
     VerbError::Unchanged { message: format!("{what}: {error}"), kind: error.kind() }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::{EndedClaim, reverted, reverted_words};
+use super::claim::{EndedClaim, open_pull_request, reverted, reverted_words};
 use super::classify::{Class, Classified, classify};
 use super::gates::{Ground, held_by, holds, human};
 use super::harmless::cut;
@@ -162,7 +162,9 @@ pub(super) fn offer(ticket: &Ticket, class: Class, view: View<'_>) -> Item {
     if class == Class::NewQueued { inspect(ticket, view) } else { accept(ticket, view) }
 }
 
-fn item(ticket: &Ticket, class: Class, view: View<'_>, reason: String, next_step: &str) -> Item {
+fn item(ticket: &Ticket, class: Class, view: View<'_>, mut reason: String, next_step: &str) -> Item {
+    // No worker is offered it, whatever else holds it or does not.
+    reason.extend(open_pull_request(ticket).map(|pr| format!("; its pull request is open: {pr}")));
     let title = cut(&ticket.title);
     let seen = view.seen.contains(&ticket.id);
     Item { id: ticket.id.clone(), title, class, reason, next_step: next_step.to_owned(), seen }

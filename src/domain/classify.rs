@@ -125,7 +125,9 @@ impl fmt::Display for Evidence {
         match self {
             Evidence::NotInWorkSet => write!(f, "not in the Orchestrator's work set"),
             Evidence::InWorkSet => write!(f, "in the Orchestrator's work set"),
-            Evidence::FreshClaim { worker, until } => write!(f, "claimed by {worker} until {}", clock(*until)),
+            Evidence::FreshClaim { worker, until } => {
+                write!(f, "claimed by {worker}, respected until {}", clock(*until))
+            }
             Evidence::LivePod { role, pid } => write!(f, "a live {role} Pod works on it (pid {pid})"),
             Evidence::ProcessInWorktree { pid } => write!(f, "a live process works in its worktree (pid {pid})"),
             Evidence::Awaited { step, due } => write!(f, "step `{step}` is awaited until {}", clock(*due)),

@@ -70,7 +70,7 @@ fn a_fresh_claim_of_a_worker_makes_active() {
     let it = accepted("a");
     let none = WorkSet::new("s1");
     let held = facts(|f| drop(f.claims.insert(id("a"), claim("coder", 0))));
-    let fresh = "claimed by lane-3 until 2026-11-30T10:32:00Z";
+    let fresh = "claimed by lane-3, respected until 2026-11-30T10:32:00Z";
     let stale = "the claim of lane-3 is stale";
     check(&it, &none, &held, 0, Class::ActiveInprogress, fresh);
     check(&it, &none, &held, TTL, Class::ActiveInprogress, fresh);

@@ -2,19 +2,20 @@
 //!
 //! Must not know: how it is printed. Promise 3 of DESIGN.md.
 
-use super::claim::{End, conflict, reverted_hint, reverted_words};
-use super::classify::{Class, clock};
+use super::claim::{End, Market, conflict, hindrances, open_pull_request, reverted_hint, reverted_words};
+use super::classify::{Class, Evidence, clock};
 use super::engine::{Engine, LastDecision, Orchestrator, Row, Session};
 use super::facts::Dirty;
-use super::gates::dirty_evidence;
-use super::policy::DirtyGate;
+use super::gates::{Ground, dirty_evidence};
+use super::policy::{DirtyGate, Mode};
 use super::ticket::{State, Timestamp};
 
 /// Explains why the ticket of this row is where it is, and what happens next.
 pub fn explain(engine: &Engine, row: &Row<'_>, now: Timestamp) -> Vec<String> {
     let mut lines = Vec::new();
     state(row, &mut lines);
-    class(row, &mut lines);
+    class(engine, row, &mut lines);
+    pull_request(row, &mut lines);
     gates(engine, row, &mut lines);
     claim(engine, row, &mut lines);
     notes(row, &mut lines);
@@ -52,10 +53,22 @@ fn state(row: &Row<'_>, lines: &mut Vec<String>) {
     });
 }
 
-fn class(row: &Row<'_>, lines: &mut Vec<String>) {
-    if let Some(classified) = &row.class {
-        let evidence: Vec<_> = classified.evidence.iter().map(ToString::to_string).collect();
-        lines.push(format!("Its class is {}: {}.", classified.class, evidence.join("; ")));
+fn class(engine: &Engine, row: &Row<'_>, lines: &mut Vec<String>) {
+    let Some(classified) = &row.class else { return };
+    // In pull mode there is no Orchestrator, and no work set.
+    let is_said = |found: &&Evidence| engine.policy().mode != Mode::Pull || **found != Evidence::NotInWorkSet;
+    let evidence: Vec<_> = classified.evidence.iter().filter(is_said).map(ToString::to_string).collect();
+    let colon = if evidence.is_empty() { "" } else { ": " };
+    lines.push(format!("Its class is {}{colon}{}.", classified.class, evidence.join("; ")));
+}
+
+fn pull_request(row: &Row<'_>, lines: &mut Vec<String>) {
+    if let Some(pr) = open_pull_request(row.ticket).filter(|_| row.class.is_some()) {
+        let id = &row.ticket.id;
+        lines.push(format!(
+            "It waits for its pull request: {pr}. Nobody is offered it until it is closed (`yoi close {id}`), or `pr` is \
+             taken out (`yoi set {id} --unset pr`)."
+        ));
     }
 }
 
@@ -101,7 +114,7 @@ fn gates(engine: &Engine, row: &Row<'_>, lines: &mut Vec<String>) {
     if row.ticket.state != Some(State::Queued) {
         return;
     }
-    if row.holds.is_empty() {
+    if row.holds.is_empty() && open_pull_request(row.ticket).is_none() {
         lines.push("No gate holds it.".into());
     }
     lines.extend(row.holds.iter().map(|hold| format!("The {} gate holds it: {}.", hold.gate, hold.evidence)));
@@ -141,6 +154,10 @@ fn notes(row: &Row<'_>, lines: &mut Vec<String>) {
 
 fn next(engine: &Engine, row: &Row<'_>, now: Timestamp, lines: &mut Vec<String>) {
     let Some(class) = row.class.as_ref().map(|c| c.class) else { return };
+    if engine.policy().mode == Mode::Pull {
+        lines.push(offered(engine, row, now));
+        return;
+    }
     let summary = engine.summary(now);
     if let Some(why) = summary.absence {
         lines.push(format!("Nobody is kicked for it: {why}."));
@@ -175,6 +192,16 @@ fn next(engine: &Engine, row: &Row<'_>, now: Timestamp, lines: &mut Vec<String>)
     }
     lines.extend(summary.live.into_iter().flat_map(|session| reached(session, engine.policy().session.can_wake)));
     lines.extend(summary.last_decision.map(last));
+}
+
+/// Whether workers may take it. In pull mode nobody else moves it.
+fn offered(engine: &Engine, row: &Row<'_>, now: Timestamp) -> String {
+    let ground = Ground { backlog: engine.backlog(), facts: engine.facts(), policy: engine.policy() };
+    let hindrances = hindrances(row.ticket, Market { ground, work_set: engine.work_set(), now });
+    if hindrances.is_empty() {
+        return "Workers are offered it: `yoi next --claim` takes the first of what is offered.".to_owned();
+    }
+    format!("Workers are not offered it: {}.", hindrances.join("; "))
 }
 
 /// How an Orchestrator that registers itself is reached just now: a sentence for each thing that is in the way.

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 
 use super::backlog::Backlog;
-use super::claim::{conflict, reverted_hint, reverted_words};
+use super::claim::{ClaimNews, conflict, reverted_hint, reverted_words};
 use super::classify::clock;
 use super::engine::Row;
 use super::facts::Claim;
 use super::gates::cycle;
 use super::harmless::quoted;
-use super::ticket::{State, Ticket, Timestamp};
+use super::ticket::{State, Ticket, TicketId, Timestamp};
 
 /// Clocks of machines that share a folder drift a little.
 const DRIFT: TimeDelta = TimeDelta::minutes(2);
@@ -83,6 +83,32 @@ pub fn on_claim(row: &Row<'_>, now: Timestamp) -> Vec<String> {
     let held = row.claim.filter(|(_, fresh)| *fresh).and_then(|(claim, _)| conflict(row.ticket, claim));
     let conflict = held.map(|(what, hint)| format!("it is {what}; {hint}"));
     label.into_iter().chain(reverted).chain(conflict).chain(ahead(row, now)).collect()
+}
+
+/// Claims of what is no ticket (any more), by id, a sentence each: no ticket's line shows them. What goes beyond a screenful is a
+/// count on the last.
+pub fn without_ticket(backlog: &Backlog, claims: &[ClaimNews], now: Timestamp) -> Vec<(TicketId, String)> {
+    let held = claims.iter().filter_map(|news| Some((&news.ticket, news.stands.as_ref().ok()?)));
+    let lost = held.filter(|(id, _)| backlog.paths_of(id).next().is_none());
+    let more = lost.clone().count().saturating_sub(NAMED);
+    let sentence = |(number, (id, claim)): (usize, (&TicketId, &Claim))| {
+        let Claim { worker, role, .. } = claim;
+        let until = clock(claim.expires());
+        let held = if claim.fresh_for_others(now) {
+            format!("held by {worker} ({role}) until {until}")
+        } else {
+            format!("last held by {worker} ({role}), stale since {until}")
+        };
+        let mut what = format!(
+            "{held}, and no ticket has this id: was its file moved, renamed or deleted? `yoi release {id} --worker {worker} \
+             --outcome abandoned` ends the claim"
+        );
+        if more > 0 && number + 1 == NAMED {
+            let _ = write!(what, " (and {more} more claims like it)");
+        }
+        (id.clone(), what)
+    };
+    lost.take(NAMED).enumerate().map(sentence).collect()
 }
 
 /// A claim of a machine whose clock is ahead holds until that date.

@@ -115,8 +115,16 @@ async fn requests(
         };
     }
     if request.moves_a_claim() || request.is_about_worktrees() {
-        let carried_out = tokio::task::spawn_blocking(move || api::carry_out(request, &mut Visitor::new(mail)));
-        return answer(carried_out.await.unwrap_or_else(|error| Err(Failure::failed(error.to_string()))));
+        let (tell, told) = oneshot::channel();
+        let carry_out = move || {
+            let mut visitor = Visitor::new(mail);
+            // Who has gone meanwhile is told of nothing: this waits for no answer then.
+            if let Err(Ok(answer)) = tell.send(api::carry_out(request.clone(), &mut visitor)) {
+                api::take_back(&request, answer, &mut visitor);
+            }
+        };
+        drop(tokio::task::spawn_blocking(carry_out));
+        return answer(told.await.unwrap_or_else(|error| Err(Failure::failed(error.to_string()))));
     }
     answer(visit(&mail, move |host| api::handle(request, host)).await.and_then(|result| result))
 }

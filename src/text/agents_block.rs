@@ -19,8 +19,8 @@ Tickets lie in the ticket folder, and `yoi` says who works on what. A worker's l
 - `yoi show ID`, then triage. Implement it if it has one clear outcome, criteria (or is a small obvious fix), a known owner
   and target branch, and a validation that fits one pull request. Decompose it if it has several outcomes, is vague, goes
   across repositories, is shaped like an epic, or is too risky to review as one.
-- Work on the claim's branch, in a worktree of its own: `git worktree add -b BRANCH .yoi/worktrees/ID` (a branch that is
-  there already: without `-b`). `yoi start ID` is claim and worktree in one, for a ticket that you were told to take.
+- Work on the claim's branch, in a worktree of its own: `yoi start ID` makes it, `.yoi/worktrees/ID`. It claims the ticket
+  too, where you have not: for a ticket that you were told to take.
 - `yoi heartbeat ID` at least every hour. A claim that is not renewed is another worker's after its time.
 - End with one of these, then take the next (`--help` says what each demands):
   `yoi release ID --outcome pr-opened --pr URL`, `yoi close ID`, `yoi block ID`, `yoi decompose ID`,

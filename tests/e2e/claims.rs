@@ -1,16 +1,20 @@
 //! Claims from outside: many claimers at once, by the command and through the daemon, and a holder that was replaced.
 //! `YOI_ROUNDS` says how many races are run of each kind, 3 where nothing is set.
 
+mod afterwards;
 mod clones;
 mod cut_off;
 mod killed;
 mod mixed;
 mod stale;
+mod untold;
 
+use std::fs;
 use std::process::{Child, Output, Stdio};
 
 use crate::support::Bench;
-use crate::support::stage::Stage;
+use crate::support::stage::{BOUND, Stage};
+use crate::support::wait::until;
 
 /// How many claim at once.
 const CLAIMERS: usize = 32;
@@ -209,4 +213,119 @@ fn a_workers_name_stands_for_one_run() {
     assert!(refused.code == 3 && refused.stderr.contains("of another run of the name lane-3"), "{refused}");
     stage.done("claim a --worker lane-4");
     assert_eq!(stage.yoi("heartbeat a --worker lane-3").code, 3);
+}
+
+/// Whoever renames or deletes a claimed ticket's file does not leave a claim that nobody can end.
+#[test]
+fn a_claim_whose_ticket_is_gone_is_named_by_doctor_and_can_be_given_up() {
+    let stage = stage("");
+    for daemon in [false, true] {
+        stage.ticket("a", "queued", "");
+        stage.ticket("other", "planning", "");
+        if daemon {
+            stage.start();
+        }
+        stage.done("claim a --worker w");
+        fs::remove_file(stage.bench.path("work/tickets/a.md")).unwrap();
+        let named = || stage.yoi("doctor").stdout.contains("claim of `a`: held by w (coder) until ").then_some(());
+        until("doctor", BOUND, named, String::new);
+        for outcome in ["done", "pr-opened --pr https://example.org/7"] {
+            let refused = stage.yoi(&format!("release a --worker w --outcome {outcome}"));
+            assert!(refused.code == 3 && refused.stderr.contains("there is no ticket `a` any more"), "{refused}");
+        }
+        stage.done("heartbeat a --worker w");
+        let released = stage.done("release a --worker w --outcome abandoned");
+        assert_eq!(
+            released.stdout,
+            "a: released as abandoned\n  there is no ticket `a` any more: nothing was written, and the claim has ended\n"
+        );
+        assert!(!stage.yoi("doctor").stdout.contains("claim of"));
+        let subjects = stage.bench.git("work", &["log", "--format=%s", "-1", "refs/yoi/claims/a"]);
+        assert!(subjects.contains("RELEASE worker=w outcome=abandoned"), "{subjects}");
+    }
+}
+
+/// What a program's supervisor has told it is of its own ticket, and of no other that it names.
+#[test]
+fn the_generation_of_a_programs_own_ticket_is_not_taken_for_anothers() {
+    let mut stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.ticket("b", "queued", "");
+    stage.done("claim a --worker w");
+    stage.done("release a --worker w --outcome abandoned");
+    stage.done("claim a --worker w");
+    stage.done("claim b --worker w");
+    stage.bench.set("YOI_WORKER", "w");
+    stage.bench.set("YOI_TICKET", "a");
+    stage.bench.set("YOI_GENERATION", "2");
+    stage.done("heartbeat a");
+    stage.done("heartbeat b");
+    let blocked = ["block", "b", "--blocker", "x", "--evidence", "x", "--unblock", "x", "--then", "retry"];
+    assert_eq!(stage.run(&blocked).code, 0);
+    stage.bench.set("YOI_GENERATION", "1");
+    let refused = stage.yoi("release a --outcome abandoned");
+    assert!(refused.code == 3 && refused.stderr.contains("not by w (generation 1)"), "{refused}");
+}
+
+/// The run that has claimed a ticket makes a worktree for it by `yoi start`, and keeps its claim; nobody else does.
+#[test]
+fn whoever_has_claimed_a_ticket_starts_it_under_that_claim() {
+    for (mode, daemon) in [("pull", false), ("pull", true), ("orchestrated", false)] {
+        let mut stage = stage("");
+        if mode == "orchestrated" {
+            stage.bench.write("work/.yoi/config.toml", "[gates]\ndirty_workspace = \"off\"\n");
+        }
+        stage.ticket("a", "queued", "");
+        if daemon {
+            stage.start();
+        }
+        if mode == "orchestrated" {
+            stage.done("accept a");
+        }
+        let told = stage.done("claim a --worker w");
+        assert!(told.stdout.contains("\n  yoi start a --worker w makes a worktree for it\n"), "{told}");
+        for (line, why) in [
+            ("start a --worker other", "lost-race: `a` is held by w (coder)"),
+            ("start a --worker w --role reviewer", "lost-race: `a` is held by w (coder)"),
+            ("start a --worker w --pid 1", "`yoi release a --worker w --outcome abandoned` and start it anew"),
+        ] {
+            let refused = stage.yoi(line);
+            assert!(refused.code == 3 && refused.stderr.contains(why), "{line}: {refused}");
+        }
+        assert!(!stage.bench.path("work/.yoi/worktrees/a").exists());
+        stage.bench.set("YOI_WORKER", "w");
+        let started = stage.json("start a");
+        assert_eq!((&started["generation"], &started["made"]), (&1.into(), &true.into()), "{mode} {daemon}");
+        assert!(started["worktree_by"].is_null() && stage.bench.path("work/.yoi/worktrees/a").exists(), "{started}");
+        let again = stage.done("start a");
+        assert!(again.stdout.starts_with("worktree used again: "), "{again}");
+        let chain = stage.bench.git("work", &["log", "--format=%s", "refs/yoi/claims/a"]);
+        assert_eq!(chain.lines().filter(|line| line.contains(" CLAIM ")).count(), 1, "{chain}");
+        assert_eq!(stage.json("worktree list")["worktrees"][0]["owner"], "w");
+        stage.done("release a --outcome abandoned");
+        stage.done("worktree remove a");
+        assert_eq!(stage.json("show a")["ticket"]["claim"], serde_json::Value::Null);
+    }
+}
+
+/// What fails leaves the claim as it was.
+#[test]
+fn a_start_under_a_claim_of_ones_own_that_fails_keeps_the_claim() {
+    let stage = stage("[roles.reviewer]\ncommand = [\"true\"]\n");
+    stage.done("trust");
+    stage.ticket("a", "queued", "");
+    stage.done("claim a --worker w");
+    stage.bench.write("work/.yoi/worktrees/a/mine", "");
+    let refused = stage.yoi("start a --worker w");
+    assert!(refused.code != 0 && refused.stderr.contains(".yoi/worktrees/a"), "{refused}");
+    fs::remove_dir_all(stage.bench.path("work/.yoi/worktrees")).unwrap();
+    stage.done("heartbeat a --worker w");
+    stage.done("start a --worker w");
+    // A program of the role's own works under its own claim.
+    stage.ticket("b", "queued", "");
+    let told = stage.done("claim b --worker v --role reviewer");
+    assert!(!told.stdout.contains("yoi start"), "{told}");
+    let refused = stage.yoi("start b --worker v --role reviewer");
+    let hint = "`yoi release b --worker v --outcome abandoned`, then `yoi start b --role reviewer`";
+    assert!(refused.code == 3 && refused.stderr.contains(hint), "{refused}");
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, is_false};
+use crate::api::view::ClaimView;
+use crate::domain::claim::Outcome;
 
 /// `yoi claim`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -95,4 +97,18 @@ pub struct ReleaseRequest {
     /// Who asks.
     #[serde(default)]
     pub caller: Caller,
+}
+
+impl ReleaseRequest {
+    /// A claim is given back whose worker could not be told of it.
+    pub fn untold(claim: &ClaimView, local: bool) -> Self {
+        let ClaimView { id, worker, generation, .. } = claim;
+        Self {
+            holder: HolderRequest { id: id.clone(), worker: worker.clone(), generation: Some(*generation), local },
+            outcome: Outcome::Abandoned.to_string(),
+            pr: None,
+            reason: Some("its worker could not be told of it".into()),
+            caller: Caller::default(),
+        }
+    }
 }

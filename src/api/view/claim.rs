@@ -31,6 +31,10 @@ pub struct ClaimView {
     pub branch: String,
     /// Whose claim was stale, and was broken for it.
     pub broken: Option<String>,
+    /// The command that makes a worktree for the work; null where a program of the role's own is what is started in one, and after
+    /// `yoi start`.
+    #[serde(default)]
+    pub worktree_by: Option<String>,
     /// What else is to be said.
     pub remarks: Vec<String>,
 }
@@ -45,6 +49,9 @@ pub struct StartView {
     pub worktree: String,
     /// It was made just now, and was not there before.
     pub made: bool,
+    /// The claim was there before: whoever asked had claimed the ticket already.
+    #[serde(default)]
+    pub held_before: bool,
     /// The branch it is on; null where it is on none.
     pub on_branch: Option<String>,
     /// The role's program that works on it now; null where the role has none, and whoever started it does.
@@ -90,6 +97,9 @@ pub struct HolderView {
     pub role: String,
     /// When it was last heard of.
     pub beat: String,
+    /// Until when its holder may act on it without a further beat: it stops then.
+    #[serde(default)]
+    pub own_end: String,
     /// Until when others respect it.
     pub until: String,
     /// Whether they have to now; a stale claim is broken by the next one.

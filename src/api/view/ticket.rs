@@ -152,7 +152,7 @@ pub struct MoveView {
     pub version: u32,
     /// Which ticket.
     pub id: String,
-    /// Its file.
+    /// Its file; empty where there is none any more, after the release of a claim.
     pub path: String,
     /// The state before.
     pub from: Option<String>,

@@ -7,14 +7,15 @@ use super::desk::Desk;
 use super::mending::mend;
 use super::{TRIES, moved_all_the_time};
 use crate::adapters::fault;
+use crate::daemon::verbs::unchanged;
 use crate::daemon::{Host, Lending, VerbError};
 use crate::domain::claim::{Ending, Outcome, StepKind, Tip, fence, label_off};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::facts::ProcessIdentity;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Refusal, no_ticket};
 use crate::domain::ticket::{Ticket, TicketId, Timestamp};
-use crate::ports::Swapped;
+use crate::ports::{Entry, Swapped};
 
 /// Who says that he holds a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +44,8 @@ impl Fence {
 /// What a release did.
 #[derive(Clone, Debug)]
 pub struct Released {
-    /// The ticket as it was.
-    pub before: Ticket,
-    /// As it is now.
-    pub ticket: Ticket,
+    /// The ticket as it was, and as it is now; None where there is no such ticket any more.
+    pub written: Option<[Ticket; 2]>,
     /// What did not go as it should, though the claim has ended.
     pub remarks: Vec<String>,
 }
@@ -188,6 +187,17 @@ pub fn release<L: Lending>(
     give_back_by(lending, (holder, None), (ending, why), actor)
 }
 
+/// What an end comes to where the ticket is gone: it can only be given up, since nothing can be written of it.
+fn ended_without(id: &TicketId, outcome: Outcome) -> Result<Released, Refusal> {
+    let none = no_ticket(id.as_str());
+    if outcome == Outcome::Abandoned {
+        let remark = format!("{none} any more: nothing was written, and the claim has ended");
+        return Ok(Released { written: None, remarks: vec![remark] });
+    }
+    Err(Refusal::new(format!("{none} any more, so nothing can be recorded of it as {outcome}"))
+        .hint("was its file moved or renamed? `--outcome abandoned` ends the claim"))
+}
+
 /// Without a look at what was cut off; with a nonce of the very claim that has it.
 pub(super) fn give_back_by<L: Lending>(
     lending: &mut L,
@@ -212,7 +222,10 @@ impl Host {
         why: Option<&str>,
         actor: Actor,
     ) -> Result<Released, VerbError> {
-        let path = self.writable(id)?;
+        let path = match self.writable(id) {
+            Err(_) if self.is_gone(id)? => return Ok(ended_without(id, ending.outcome)?),
+            found => found?,
+        };
         let now = self.now();
         let (before, after) = self.ports.tickets.edit(&path, &mut |fresh| Ok(ending.changes(fresh, now)))?;
         let worker = &fence.tip().step.worker;
@@ -224,9 +237,22 @@ impl Host {
         note.extend(ending.pr.as_deref().map(|url| format!(", {url}")));
         note.extend(moved);
         note.extend(why.map(|why| format!(": {why}")));
-        let remarks = self.noted(&path, &note);
+        let mut remarks = self.noted(&path, &note);
+        remarks.extend(ending.remark(&after));
         self.written(after.clone(), actor);
-        Ok(Released { before, ticket: after, remarks })
+        Ok(Released { written: Some([before, after]), remarks })
+    }
+
+    /// Whether no file has this id. The disk is asked: a daemon may not have seen yet what is there.
+    fn is_gone(&mut self, id: &TicketId) -> Result<bool, VerbError> {
+        self.refuse_while_obstructed()?;
+        let entries = self.ports.tickets.scan();
+        let entries = entries.map_err(|error| unchanged("the ticket folder cannot be read", &error))?;
+        Ok(!entries.iter().any(|(_, entry)| match entry {
+            Entry::Ticket(ticket) => ticket.id == *id,
+            Entry::Unreadable { id: other, .. } => other == id,
+            Entry::NotATicket | Entry::Absent => false,
+        }))
     }
 
     /// The label taken off, as a part of what another verb writes.

@@ -133,6 +133,11 @@ impl From<&PodRun> for Holder {
 }
 
 impl Host {
+    /// Whether yoi itself starts the program of this role.
+    pub fn has_program(&self, role: &str) -> bool {
+        self.settings.roles.contains_key(role)
+    }
+
     /// The program of the role, where it has one. One that nobody has agreed to is not left out in silence: whoever asks for the
     /// role wants it.
     pub(super) fn role_of(&self, request: &ClaimRequest) -> Result<Option<RoleCommand>, VerbError> {

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use super::fenced::{Holder, heartbeat};
 use super::mending::{Marks, begin, forget, forgotten, give_up, mend_starts};
 use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
@@ -14,7 +15,7 @@ use crate::adapters::fault;
 use crate::daemon::removing::{RemoveOrder, remove_worktree};
 use crate::daemon::starting::{Standing, refuse_occupied, worktree_for};
 use crate::daemon::{Host, Lending, RoleCommand, VerbError};
-use crate::domain::claim::{claimable, name};
+use crate::domain::claim::{claimable, holds_already, name};
 use crate::domain::classify::clock;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::TicketId;
@@ -28,6 +29,8 @@ use crate::ports::{Acceptance, WorktreesError};
 pub struct Started {
     /// The claim.
     pub claimed: Claimed,
+    /// It was there before.
+    pub held_before: bool,
     /// The worktree.
     pub standing: Standing,
     /// The program that works on it; None where the role has none, and whoever started it does.
@@ -43,13 +46,16 @@ impl From<WorktreesError> for VerbError {
     }
 }
 
-/// Claims the ticket, makes its worktree, or uses the one that stands, and starts the role's program in it, if it has one.
+/// Claims the ticket, unless the asker has it already, makes its worktree, or uses the one that stands, and starts the role's program in it, if it has one.
 pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Started, VerbError> {
     let marks = Marks::of(lending)?;
     let asked = request.clone();
     let role = lending.lend(move |host| host.role_of(&asked))??;
     mend_starts(lending, (marks.starts.as_ref(), marks.runs.as_ref()), Some(&request.id))?;
     mend_ended(lending, marks.runs.as_ref(), &request.id)?;
+    if holds_it(lending, request)? {
+        return start_held(lending, request, role.as_ref());
+    }
     refuse_strangers(lending, request)?;
     let marked = begin(lending, &marks, request, Begun::Start)?;
     let mark = marked.mark().clone();
@@ -59,7 +65,7 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
     match make_and_launch(lending, request, &claimed, role) {
         Ok((standing, pod)) => {
             forgotten(marked);
-            let mut started = Started { claimed, standing, pod };
+            let mut started = Started { claimed, held_before: false, standing, pod };
             started.claimed.remarks.append(&mut started.standing.remarks);
             Ok(started)
         }
@@ -73,6 +79,49 @@ pub fn start<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<Star
             }
         }
     }
+}
+
+/// Whether the asker has claimed the ticket already.
+fn holds_it<L: Lending>(lending: &mut L, request: &ClaimRequest) -> Result<bool, VerbError> {
+    let ClaimRequest { id, challenge, .. } = request.clone();
+    let alone = lending.is_alone();
+    // Git, a remote above all, is asked only where there is something to be found.
+    let desk = lending.lend(move |host| {
+        let claim = host.engine.facts().claims.get(&id);
+        claim.is_some_and(|claim| claim.worker == challenge.worker).then(|| host.desk(alone))
+    })?;
+    let Some(desk) = desk else { return Ok(false) };
+    let Some(tip) = desk.claims.read(&request.id)? else { return Ok(false) };
+    Ok(holds_already(&request.id, &tip, &request.challenge, (&desk.machine(), desk.now()))?)
+}
+
+/// A worktree for whoever has the claim already. That stays, whatever becomes of the worktree.
+fn start_held<L: Lending>(
+    lending: &mut L,
+    request: &ClaimRequest,
+    role: Option<&RoleCommand>,
+) -> Result<Started, VerbError> {
+    let (id, worker) = (request.id.clone(), request.challenge.worker.clone());
+    if role.is_some() {
+        let role = &request.challenge.role;
+        let message =
+            format!("`{id}` is held by {worker}, and the program of [roles.{role}] works under a claim of its own");
+        let hint =
+            format!("`yoi release {id} --worker {worker} --outcome abandoned`, then `yoi start {id} --role {role}`");
+        return Err(Refusal::new(message).hint(hint).into());
+    }
+    let trees = lending.lend(|host| host.worktrees())?;
+    refuse_occupied(trees.as_ref(), &name::of(&id), &request.own)?;
+    let holder = Holder { id: id.clone(), worker, generation: None };
+    let (tip, [own_end, until]) = heartbeat(lending, &holder)?;
+    let ticket = lending.lend(move |host| {
+        let path = host.writable(&id)?;
+        host.known(&id, &path)
+    })??;
+    let claimed = Claimed { tip, ticket, broken: None, own_end, until, remarks: Vec::new() };
+    let standing = make(lending, request, &claimed)?;
+    let claimed = Claimed { remarks: standing.remarks.clone(), ..claimed };
+    Ok(Started { claimed, held_before: true, standing, pod: None })
 }
 
 /// Before anything is claimed, since it would be given back at once. Whoever holds the ticket is told of by the claim.
@@ -157,8 +206,5 @@ impl Host {
 fn with(error: VerbError, more: Option<VerbError>) -> VerbError {
     let Some(more) = more else { return error };
     let line = format!("the claim could not be given back yet, and will be by whoever comes next: {more}");
-    match error {
-        VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
-        other => VerbError::Failed(format!("{other}; {line}")),
-    }
+    error.and(line)
 }

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use super::desk::Desk;
 use super::mending::{Marks, begin, forget, forgotten, mend};
+use super::undone::give_back;
 use super::{TRIES, moved_all_the_time};
 use crate::adapters::fault;
 use crate::daemon::{Host, Lending, VerbError};
 use crate::domain::accept::Way;
-use crate::domain::claim::{Challenge, Outcome, StepKind, Tip, claimable, label_on, may_claim, name};
+use crate::domain::claim::{Challenge, StepKind, Tip, claimable, label_on, may_claim, name};
 use crate::domain::classify::clock;
 use crate::domain::engine::{Actor, ClaimNews, Event};
 use crate::domain::gates::Ground;
@@ -155,35 +156,6 @@ fn take(
     Err(moved_all_the_time(id))
 }
 
-/// A claim that led to nothing is released; where even that fails its mark stays for whoever comes next, and that is said.
-fn give_back<L: Lending>(
-    lending: &mut L,
-    desk: &Desk,
-    tip: &Tip,
-    (why, marked): (VerbError, Box<dyn Marked>),
-) -> VerbError {
-    let step = desk.next_step(tip, StepKind::Release { outcome: Outcome::Abandoned });
-    let id = tip.step.ticket.clone();
-    let released = desk.claims.swap(&id, Some(&tip.revision), Some(tip.base()), &[step]);
-    let news = match &released {
-        Ok(Swapped::Moved(tip) | Swapped::Lost(Some(tip))) => ClaimNews::of(tip, &desk.machine(), desk.now()),
-        _ => ClaimNews::of(tip, &desk.machine(), desk.now()),
-    };
-    // The host may have ended: it reads all claims when it begins.
-    let _ = lending.lend(move |host| host.tell(Event::ClaimsRead { news: vec![news], full: false }));
-    match (released, why) {
-        (Err(error), why) => {
-            drop(marked);
-            let line = format!("the claim could not be given back; the next command for the ticket does that: {error}");
-            match why {
-                VerbError::Refused(refusal) => VerbError::Refused(refusal.evidence([line])),
-                why => why,
-            }
-        }
-        (_, why) => forget(marked, why),
-    }
-}
-
 impl Host {
     /// What a claim of this ticket would rest on, by fresh data; refused where there is nothing to claim.
     fn warrant(&mut self, request: &ClaimRequest) -> Result<Warrant, VerbError> {
@@ -269,10 +241,11 @@ impl Host {
         let named = name::of(&request.id);
         let place = self.worktrees().intended(&named);
         let stale = broken.map(|prior| format!("; the claim of {prior} was stale and is broken")).unwrap_or_default();
-        let until = until.map(|until| format!(", holds until {} without a beat", clock(until))).unwrap_or_default();
+        let until = until.map(|until| format!(", respected until {} without a beat", clock(until))).unwrap_or_default();
         format!(
             "{} CLAIM by {} ({}, generation {}){until}{stale}; owner {}; branch {}, worktree {}; at the end the \
-             worktree is removed if nothing in it would be lost, else kept and named",
+             worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi \
+             close` asks what became of it",
             clock(step.at),
             step.worker,
             step.role,

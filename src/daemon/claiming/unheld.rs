@@ -2,6 +2,8 @@
 //!
 //! Must not know: git; what the verb is.
 
+use std::collections::BTreeMap;
+
 use super::YOI;
 use super::desk::Desk;
 use super::mending::mend;
@@ -53,4 +55,23 @@ pub fn end_stale<L: Lending>(lending: &mut L, id: &TicketId) -> Result<Option<Ev
     let tip = unheld(&desk, id, tip)?;
     let news = vec![ClaimNews::of(&tip, &desk.machine(), desk.now())];
     Ok(Some(Event::ClaimsRead { news, full: false }))
+}
+
+/// Who holds which ticket, as far as it is known here; None where that cannot be read just now.
+pub fn held<L: Lending>(lending: &mut L) -> Result<Option<BTreeMap<TicketId, String>>, VerbError> {
+    let alone = lending.is_alone();
+    let desk = lending.lend(move |host| host.desk(alone))?;
+    let all = match desk.claims.all() {
+        Ok(all) => all,
+        Err(ClaimsError::NoGit(_)) => return Ok(Some(BTreeMap::new())),
+        Err(error) => {
+            tracing::warn!(%error, "the claims cannot be read");
+            return Ok(None);
+        }
+    };
+    let holder = |tip: &Tip| match Stands::of(Some(tip), &desk.machine(), desk.now()) {
+        Stands::Held(claim) => Some((tip.step.ticket.clone(), claim.worker)),
+        Stands::Free | Stands::Stale(_) => None,
+    };
+    Ok(Some(all.tips.iter().filter_map(holder).collect()))
 }

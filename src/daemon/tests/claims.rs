@@ -109,7 +109,7 @@ fn in_pull_mode_a_claim_accepts_a_queued_ticket_and_its_end_puts_it_back() {
     ");
     assert_snapshot!(notes(&bench), @r"
     2026-11-30T09:00:00Z STATE queued -> inprogress by bob: accepted with the claim of w
-    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), respected until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:00Z RELEASE by w: abandoned; inprogress -> queued
     ");
     assert_eq!(take(&mut bench, "a", "v").unwrap().tip.step.generation, 2);
@@ -265,4 +265,52 @@ fn what_fails_outside_is_no_lost_race() {
     assert!(lost.starts_with("failed: "), "{lost}");
     assert_eq!(bench.state("a"), Some(State::Inprogress), "without the fence nothing is written");
     give_up(&mut bench, "a", "w", Outcome::Done, None).unwrap();
+}
+
+/// The gate holds, and before the claim is given back another one has it, or nobody has.
+#[test]
+fn a_claim_that_is_somebody_elses_when_it_is_given_back_is_said() {
+    let conflicting = with(queued("a"), |t| t.depends_on = vec!["b".into()]);
+    let mut bench = bench(Mode::Pull, [conflicting, queued("b")]);
+    bench.world.claims.before_next_swap(|claims| {
+        claims.before_next_swap(|claims| {
+            let tip = claims.read(&id("a")).unwrap().unwrap();
+            let nonce = |nonce: &str| Step { nonce: nonce.into(), ..tip.step.clone() };
+            let broken = Step { kind: StepKind::StaleBreak { prior: "w".into() }, worker: "v".into(), ..nonce("x") };
+            let claim = Step { worker: "v".into(), generation: 2, ..nonce("y") };
+            let swapped = claims.swap(&id("a"), Some(&tip.revision), Some(tip.base()), &[broken, claim]);
+            assert!(matches!(swapped, Ok(Swapped::Moved(_))));
+        });
+    });
+    assert_snapshot!(said(take(&mut bench, "a", "w")), @r#"refused: `a` cannot start: a gate holds it ["dependency: depends on `b`, which is queued", "nothing was left to give back: its claim is over: v has had the ticket since (generation 2)"]"#);
+    assert_eq!(bench.host.engine().facts().claims.get(&id("a")).map(|claim| claim.worker.as_str()), Some("v"));
+}
+
+#[test]
+fn a_beat_from_beside_does_not_keep_a_claim_from_being_given_back() {
+    let conflicting = with(queued("a"), |t| t.depends_on = vec!["b".into()]);
+    let mut bench = bench(Mode::Pull, [conflicting, queued("b")]);
+    bench.world.claims.before_next_swap(|claims| {
+        claims.before_next_swap(|claims| {
+            let tip = claims.read(&id("a")).unwrap().unwrap();
+            let beat = Step { kind: StepKind::Heartbeat, nonce: "x".into(), ..tip.step.clone() };
+            let swapped = claims.swap(&id("a"), Some(&tip.revision), Some(tip.base()), &[beat]);
+            assert!(matches!(swapped, Ok(Swapped::Moved(_))));
+        });
+    });
+    assert!(said(take(&mut bench, "a", "w")).contains("a gate holds it"));
+    assert_eq!(chain(&bench, "a"), "Claim w 1\nRelease { outcome: Abandoned } w 1");
+}
+
+#[test]
+fn what_is_not_done_is_said_of_a_ticket_that_was_moved_under_its_claim() {
+    let mut bench = bench(Mode::Pull, [queued("a")]);
+    take(&mut bench, "a", "w").unwrap();
+    let moved = with(bench.host.engine().backlog().get(&id("a")).unwrap().clone(), |t| t.state = Some(State::Planning));
+    bench.save(moved);
+    let ending = Ending { outcome: Outcome::Done, pr: None, by: "bob".into(), mode: Mode::Pull, label: None };
+    let actor = Actor::Somebody("bob".into());
+    let released = release(&mut bench.host, &holder("a", "w"), (ending, None), actor).unwrap();
+    assert_snapshot!(released.remarks.join("\n"), @"`a` is planning, not done: somebody has moved it since it was claimed, and only what is inprogress becomes done; `yoi why a` says what comes next");
+    assert_eq!(bench.state("a"), Some(State::Planning));
 }

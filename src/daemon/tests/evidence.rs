@@ -178,10 +178,10 @@ fn one_whole_story() {
 
     2026-11-30T09:00:00Z QUEUED by alice, seen in the file
     2026-11-30T09:00:00Z STATE queued -> inprogress by bob: accepted with the claim of w
-    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), respected until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:00Z BLOCKED inprogress -> queued by w: blocker "no key"; evidence "401 on every call"; unblock "ops puts one into the vault"; then retry; worktree none
     2026-11-30T09:00:10Z STATE queued -> inprogress by bob: accepted with the claim of v
-    2026-11-30T09:00:10Z CLAIM by v (coder, generation 2), holds until 2026-11-30T10:32:10Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:10Z CLAIM by v (coder, generation 2), respected until 2026-11-30T10:32:10Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:20Z STATE inprogress -> done by v
     2026-11-30T09:00:20Z CLOSED by v: pr "https://example.org/7" (merged); tests "make test: 12 passed"; artifact "docs/login.md"; residual "none"; workspace removed
     "#);

@@ -132,10 +132,10 @@ fn in_orchestrated_mode_each_acceptance_is_offered_once_and_again_by_an_offer() 
     refused: there is no ticket `nowhere` []
     ");
     assert_snapshot!(notes(&bench), @r"
-    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by w (coder, generation 1), respected until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:00Z RELEASE by w: abandoned
     2026-11-30T09:00:00Z OFFER by alice: offered to workers again
-    2026-11-30T09:00:00Z CLAIM by v (coder, generation 2), holds until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    2026-11-30T09:00:00Z CLAIM by v (coder, generation 2), respected until 2026-11-30T10:32:00Z without a beat; owner bob; branch yoi/a, worktree /no-such-folder/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     2026-11-30T09:00:05Z RELEASE by v: abandoned
     ");
 }

@@ -16,9 +16,9 @@ use crate::domain::ticket::{State, Ticket, Timestamp};
 pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
     let id = &ticket.id;
     let refuse = |message: String, hint: String| Err(Refusal::new(message).hint(hint));
-    if let Some(pr) = &ticket.pr {
+    if let Some(pr) = open_pull_request(ticket) {
         let hint = "it goes on when that is merged (`yoi close`), or when `pr` is taken out of the file".to_owned();
-        return refuse(format!("`{id}` waits for its pull request: {}", quoted(pr)), hint);
+        return refuse(format!("`{id}` waits for its pull request: {pr}"), hint);
     }
     match (ticket.state, mode) {
         (Some(State::Queued), Mode::Orchestrated) => refuse(
@@ -42,6 +42,12 @@ pub fn claimable(ticket: &Ticket, mode: Mode) -> Result<(), Refusal> {
             format!("write one of the six states into {}", ticket.path.display()),
         ),
     }
+}
+
+/// The pull request that a ticket waits for which could be worked on otherwise, quoted: it supersedes every claim.
+pub fn open_pull_request(ticket: &Ticket) -> Option<String> {
+    let is_open = matches!(ticket.state, Some(State::Queued | State::Inprogress));
+    ticket.pr.as_ref().filter(|_| is_open).map(quoted)
 }
 
 /// The label that shows a claim.
@@ -109,6 +115,20 @@ impl Ending {
             changes.push(Change::text("updated_at", clock(now)));
         }
         changes
+    }
+}
+
+impl Ending {
+    /// What is to be said of the ticket as the end has left it, where it does not say so itself.
+    pub fn remark(&self, after: &Ticket) -> Option<String> {
+        let state = after.state.filter(|state| !matches!(state, State::Done | State::Closed))?;
+        (self.outcome == Outcome::Done).then(|| {
+            format!(
+                "`{0}` is {state}, not done: somebody has moved it since it was claimed, and only what is inprogress becomes \
+                 done; `yoi why {0}` says what comes next",
+                after.id
+            )
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 
-use super::ends::claimable;
+use super::ends::{claimable, open_pull_request};
 use super::news::{End, EndedClaim};
 use super::reverted::{reverted, reverted_words};
 use crate::domain::classify::{Evidence, clock, under_way};
@@ -163,6 +163,11 @@ fn order(ticket: &Ticket) -> impl Ord + use<> {
     (ticket.priority, since.is_none(), since, ticket.id.clone())
 }
 
+/// Everything that keeps one ticket, queued or in progress, from being offered to anybody, in words.
+pub fn hindrances(ticket: &Ticket, market: Market<'_>) -> Vec<String> {
+    reasons(ticket, market, &Seeker::default()).into_iter().map(|(_, words)| words).collect()
+}
+
 /// Everything that keeps one ticket, queued or in progress, from being offered.
 fn reasons(ticket: &Ticket, market: Market<'_>, seeker: &Seeker) -> Vec<(Hindrance, String)> {
     let mut found = Vec::new();
@@ -204,8 +209,8 @@ fn of_people(ticket: &Ticket, found: &mut Vec<(Hindrance, String)>) {
     if ticket.orphan_status == Some(OrphanStatus::NeedsHuman) {
         found.push((Hindrance::NeedsHuman, "orphan_status: needs_human, a person decides".into()));
     }
-    if let Some(pr) = &ticket.pr {
-        found.push((Hindrance::PullRequest, format!("its pull request is open: {}", quoted(pr))));
+    if let Some(pr) = open_pull_request(ticket) {
+        found.push((Hindrance::PullRequest, format!("its pull request is open: {pr}")));
     }
 }
 

@@ -122,6 +122,31 @@ pub fn may_claim(
     }
 }
 
+/// Whether the challenger holds the ticket already: by a fresh claim of its own name, role and process. The name alone is any
+/// process's that was told it. Refused where another process has claimed it under that name.
+pub fn holds_already(
+    id: &TicketId,
+    tip: &Tip,
+    challenge: &Challenge,
+    (machine, now): (&Standing, Timestamp),
+) -> Result<bool, Refused> {
+    let Challenge { worker, role, process, .. } = challenge;
+    match Stands::of(Some(tip), machine, now) {
+        Stands::Held(claim) if claim.worker == *worker && claim.role == *role => {
+            if tip.step.process == *process {
+                return Ok(true);
+            }
+            let message = format!("lost-race: `{id}` is held by {worker} ({role}) until {}", clock(claim.expires()));
+            let hint = format!(
+                "another process claimed it under this name, and a worker's name stands for one run: take another one than {worker}; \
+                 if this is that very run, `yoi release {id} --worker {worker} --outcome abandoned` and start it anew"
+            );
+            Err(Refused { holder: Some(claim.worker), refusal: Refusal::new(message).hint(hint) })
+        }
+        _ => Ok(false),
+    }
+}
+
 /// Whether this worker holds the ticket still, whatever the time: what fences is that nobody has broken its claim.
 /// `generation`: of the claim it means, where it says so.
 pub fn fence<'t>(

@@ -11,7 +11,7 @@ const CLOSE: &str =
     "close ID --no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace removed";
 const BLOCK: &str = "block ID --blocker x --evidence x --unblock x --then retry";
 
-fn has_fault_points() -> bool {
+pub(super) fn has_fault_points() -> bool {
     if !cfg!(debug_assertions) {
         eprintln!("skipped: fault points are in debug builds only");
     }

@@ -95,13 +95,13 @@ fn the_whole_story_as_git_and_the_thread_tell_it() {
     # Thread of a
 
     TIME STATE queued -> inprogress by ana: accepted with the claim of w1
-    TIME CLAIM by w1 (coder, generation 1), holds until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    TIME CLAIM by w1 (coder, generation 1), respected until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     TIME RELEASE by w1: abandoned; inprogress -> queued
     TIME STATE queued -> inprogress by ana: accepted with the claim of w2
-    TIME CLAIM by w2 (coder, generation 2), holds until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    TIME CLAIM by w2 (coder, generation 2), respected until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     TIME STALE-BREAK by yoi: w2 has not been heard of; inprogress -> queued
     TIME STATE queued -> inprogress by ana: accepted with the claim of w3
-    TIME CLAIM by w3 (coder, generation 3), holds until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree is removed if nothing in it would be lost, else kept and named
+    TIME CLAIM by w3 (coder, generation 3), respected until TIME without a beat; owner ana; branch yoi/a, worktree .yoi/worktrees/a; at the end the worktree stays for whoever comes next, but `yoi block` removes it if nothing in it would be lost, and `yoi close` asks what became of it
     TIME RELEASE by w3: pr-opened, https://example.org/7
     ");
 }

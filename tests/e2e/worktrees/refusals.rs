@@ -325,6 +325,25 @@ fn each_is_refused_with_its_reason_and_nothing_is_touched() {
     }
 }
 
+/// What keeps nobody from removing it is no reason to stay.
+#[test]
+fn a_former_workers_lock_is_listed_with_its_owner_and_not_as_a_reason_to_stay() {
+    let grove = Grove::new();
+    grove.bench.write("work/tickets/a.md", &ticket_text("a", "queued", ""));
+    let reason = "yoi: held by coder-1 until 2999-01-01T00:00:00Z";
+    grove.bench.git("work", &["worktree", "lock", "--reason", reason, ".yoi/worktrees/a"]);
+    let listed = || (grove.listed()["owner"].clone(), grove.listed()["stays_because"].to_string());
+    assert_eq!(listed(), ("coder-1".into(), "[]".into()), "nobody has claimed it yet");
+    assert_eq!(grove.yoi("claim a --worker coder-2").code, 0);
+    assert_eq!(listed(), ("coder-1".into(), "[]".into()), "another one has it");
+    assert_eq!(grove.yoi("release a --worker coder-2 --outcome abandoned").code, 0);
+    assert_eq!(grove.yoi("claim a --worker coder-1").code, 0);
+    assert!(listed().1.contains("`coder-1` holds it until 2999-01-01"), "{}", listed().1);
+    assert_eq!(grove.yoi("release a --worker coder-1 --outcome abandoned").code, 0);
+    assert_eq!(listed(), ("coder-1".into(), "[]".into()));
+    assert_eq!(grove.yoi("worktree remove a").code, 0);
+}
+
 /// Lives in a folder, or has a file in it open, until it is dropped.
 struct Occupant(Child);
 

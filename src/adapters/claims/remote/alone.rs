@@ -11,9 +11,14 @@ use std::time::Instant;
 use super::super::refs::{Known, Refs};
 use super::super::{check_wish, refs};
 use super::{PATIENCE, PAUSE, RemoteClaims, settings};
-use crate::domain::claim::{Revision, Step, StepKind, Tip};
+use crate::domain::claim::{Beside, Revision, Step, StepKind, Tip};
 use crate::domain::ticket::TicketId;
 use crate::ports::{AllClaims, Claims, ClaimsError, Swapped};
+
+/// How often the remote is told of a chain that its holder moves on meanwhile.
+const SETTLED: u32 = 3;
+/// So many steps of one are looked at, at most: who went on beside the remote took few.
+const LONGEST: usize = 100;
 
 /// A chain that the remote does not know yet.
 #[derive(Debug)]
@@ -111,31 +116,65 @@ impl RemoteClaims {
 
     /// Tells the remote of a chain that it does not know. Returns its newest step then; that is another's where the race was lost.
     pub(super) fn settle(&self, refs: &dyn Refs, id: &TicketId, alone: &Alone) -> Result<Option<Tip>, ClaimsError> {
-        let kept = match self.push_until_known(refs, id, alone.rests_on.as_ref(), &alone.tip)? {
-            Swapped::Moved(tip) => {
-                self.forget(id, alone, false);
-                Some(tip)
-            }
-            Swapped::Lost(newest) => {
-                tracing::warn!(ticket = %id, worker = alone.tip.step.worker, "somebody else was first at the remote");
-                self.forget(id, alone, true);
-                newest
-            }
-        };
-        Ok(kept)
+        let mut known = self.settle_once(refs, id, alone)?;
+        for _ in 1..SETTLED {
+            // Its holder may have gone on meanwhile.
+            let Some(alone) = self.alone(refs, id)? else { break };
+            known = self.settle_once(refs, id, &alone)?;
+        }
+        Ok(known)
     }
 
-    fn forget(&self, id: &TicketId, alone: &Alone, is_lost: bool) {
+    fn settle_once(&self, refs: &dyn Refs, id: &TicketId, alone: &Alone) -> Result<Option<Tip>, ClaimsError> {
+        let mut lease = alone.rests_on.clone();
+        for _ in 0..SETTLED {
+            let newest = match self.push_until_known(refs, id, lease.as_ref(), &alone.tip)? {
+                Swapped::Moved(tip) => {
+                    self.forget_known(id, alone, &tip.revision);
+                    return Ok(Some(tip));
+                }
+                Swapped::Lost(newest) => newest,
+            };
+            let chain = chain(refs, alone);
+            match newest.as_ref().map_or(Beside::Lost, |newest| Beside::of(&chain, newest)) {
+                // It was pushed, and nobody could note that any more.
+                Beside::GoesOn => lease = newest.map(|tip| tip.revision),
+                Beside::Ahead => {
+                    self.forget(id, alone, alone.rests_on.as_ref(), false);
+                    return Ok(newest);
+                }
+                Beside::Lost => {
+                    tracing::warn!(ticket = %id, worker = alone.tip.step.worker, "somebody else was first at the remote");
+                    self.forget(id, alone, alone.rests_on.as_ref(), true);
+                    return Ok(newest);
+                }
+            }
+        }
+        Err(ClaimsError::Failed(format!("the claim of `{id}` is being moved by others all the time")))
+    }
+
+    /// The remote has it. Noted first is what the chain rests on now: whoever has moved it on meanwhile goes on from there.
+    fn forget_known(&self, id: &TicketId, alone: &Alone, pushed: &Revision) {
+        let rests = refs::of(&self.rests_prefix(), id);
+        let step = match &alone.rests_on {
+            Some(before) => format!("update {rests} {pushed} {before}\n"),
+            None => format!("create {rests} {pushed}\n"),
+        };
+        let is_noted = alone.rests_on.as_ref() == Some(pushed) || self.update(&step);
+        self.forget(id, alone, if is_noted { Some(pushed) } else { alone.rests_on.as_ref() }, false);
+    }
+
+    /// All or nothing: one that was moved on meanwhile stays, and the remote hears of that next.
+    fn forget(&self, id: &TicketId, alone: &Alone, rests_on: Option<&Revision>, is_lost: bool) {
         let (name, rests) = (refs::of(&self.alone_prefix(), id), refs::of(&self.rests_prefix(), id));
         let tip = &alone.tip.revision;
         let mut steps = format!("delete {name} {tip}\n");
-        if let Some(rests_on) = &alone.rests_on {
+        if let Some(rests_on) = rests_on {
             steps.extend(["delete ", &rests, " ", &rests_on.0, "\n"]);
         }
         if is_lost {
             steps.extend(["update ", &refs::of(&self.lost_prefix(), id), " ", &tip.0, "\n"]);
         }
-        // One that was moved on meanwhile stays: the remote hears of that next.
         self.update(&steps);
     }
 
@@ -170,6 +209,19 @@ impl RemoteClaims {
         }
         self.settle(refs, id, alone).map(Swapped::Lost)
     }
+}
+
+/// Its steps that the remote was not known to have, the newest first.
+fn chain(refs: &dyn Refs, alone: &Alone) -> Vec<Tip> {
+    let mut chain = vec![alone.tip.clone()];
+    while chain.len() < LONGEST
+        && let Some(parent) = chain.last().and_then(|tip| tip.parent.clone())
+        && alone.rests_on.as_ref() != Some(&parent)
+        && let Ok(tip) = refs::read_step(refs, &parent)
+    {
+        chain.push(tip);
+    }
+    chain
 }
 
 fn moved(newest: Option<&Tip>) -> Swapped {

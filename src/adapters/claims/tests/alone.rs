@@ -161,3 +161,68 @@ fn an_answer_that_is_lost_is_found_out() {
     assert_eq!(claims.read(&id("t")).unwrap().as_ref(), Some(&tip));
     assert_eq!((clones.at_server(), clones.left()), (tip.revision.0, String::new()));
 }
+
+fn release(claims: &dyn Claims, tip: &Tip) -> Tip {
+    let Step { worker, generation, .. } = &tip.step;
+    let end = [step("t", StepKind::Release { outcome: crate::domain::claim::Outcome::Abandoned }, worker, *generation)];
+    moved(claims.swap(&id("t"), Some(&tip.revision), Some(tip.base()), &end))
+}
+
+const ALONE: &str = "refs/yoi/remotes/origin/alone/t";
+
+/// The holder moves its claim on beside the remote, in the very moment in which that is told of it.
+#[test]
+fn what_is_done_beside_while_the_remote_is_told_is_kept() {
+    for beats in [false, true] {
+        let clones = Clones::new(1);
+        let claims = clones.claims(0);
+        let alone = claims.alone().unwrap();
+        clones.reachable(false);
+        let mut tip = moved(first(&*alone, "a"));
+        if beats {
+            tip = moved(beat(&*alone, &tip));
+        }
+        let end = release(&*alone, &tip);
+        clones.shell(&format!("git -C 0 update-ref {ALONE} {}", tip.revision));
+        clones.reachable(true);
+        let beside = format!("git -C ../0 update-ref {ALONE} {} {} || :", end.revision, tip.revision);
+        clones.hook("post-receive", &format!("unset GIT_DIR GIT_QUARANTINE_PATH\n{beside}"));
+        assert_eq!(claims.refresh(), Ok(true));
+        assert_eq!((clones.at_server(), clones.left()), (end.revision.0.clone(), String::new()), "beats: {beats}");
+        assert_eq!(claims.read(&id("t")), Ok(Some(end)));
+    }
+}
+
+/// It was pushed, whoever pushed it was killed before he could note that, and its holder went on.
+#[test]
+fn what_is_done_beside_after_a_push_that_nobody_noted_is_kept() {
+    for (beats, ends) in [(false, true), (true, true), (true, false)] {
+        let clones = Clones::new(1);
+        let claims = clones.claims(0);
+        let alone = claims.alone().unwrap();
+        clones.reachable(false);
+        let mut tip = moved(first(&*alone, "a"));
+        if beats {
+            tip = moved(beat(&*alone, &tip));
+        }
+        clones.reachable(true);
+        clones.shell(&format!("git -C 0 push -q origin {}:refs/yoi/claims/t", tip.revision));
+        let newest = if ends { release(&*alone, &tip) } else { moved(beat(&*alone, &tip)) };
+        assert_eq!(claims.read(&id("t")), Ok(Some(newest.clone())), "{beats} {ends}");
+        assert_eq!((clones.at_server(), clones.left()), (newest.revision.0, String::new()), "{beats} {ends}");
+    }
+}
+
+/// The same run has beaten at the remote since: its claim is not pushed back to what it was before.
+#[test]
+fn a_later_beat_of_the_same_claim_stands() {
+    let clones = Clones::new(2);
+    let [one, two] = [clones.claims(0), clones.claims(1)];
+    clones.reachable(false);
+    let tip = moved(first(&*one.alone().unwrap(), "a"));
+    clones.reachable(true);
+    clones.shell(&format!("git -C 0 push -q origin {}:refs/yoi/claims/t", tip.revision));
+    let later = moved(beat(&two, &two.read(&id("t")).unwrap().unwrap()));
+    assert_eq!(one.read(&id("t")), Ok(Some(later.clone())));
+    assert_eq!((clones.at_server(), clones.left()), (later.revision.0, String::new()));
+}
