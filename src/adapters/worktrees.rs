@@ -157,6 +157,10 @@ impl Worktrees for GitWorktrees {
         self.lock_for(tree, hold)
     }
 
+    fn retain(&self, tree: &Tree, hold: &Hold) -> Result<(), WorktreesError> {
+        self.lock_for(tree, hold)
+    }
+
     fn hooked(&self, hook: Hook) -> Hooked {
         self.hooks.hooked(hook)
     }

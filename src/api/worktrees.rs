@@ -54,8 +54,14 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
         }
         Request::RestoreWorktree { id, from } => {
             let name = name::of(&TicketId::new(&id));
-            let back =
-                restore_worktree(trees.as_ref(), &name, from.as_deref(), now).map_err(|error| of_ticket(error, &id))?;
+            let holder = match stands(lending, &TicketId::new(&id))? {
+                (_, Stands::Held(claim)) => {
+                    Some(Hold { until: claim.expires(), worker: claim.worker, retained_for: None })
+                }
+                _ => None,
+            };
+            let back = restore_worktree(trees.as_ref(), &name, (from.as_deref(), holder.as_ref()), now)
+                .map_err(|error| of_ticket(error, &id))?;
             value(&RestoredView {
                 version: VERSION,
                 id,
@@ -73,13 +79,13 @@ pub(super) fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result
 /// Whoever the worktree was locked for, if the ticket is nobody's any more: what that lock says is over then.
 fn former(trees: &dyn Worktrees, name: &str, holder: Option<&str>) -> Result<Option<String>, WorktreesError> {
     let tree = trees.list()?.into_iter().find(|tree| tree.name == *name);
-    let hold = tree.and_then(|tree| tree.lock.hold().cloned());
+    let hold = tree.and_then(|tree| tree.lock.hold().cloned()).filter(Hold::is_of_a_claim);
     Ok(hold.map(|hold| hold.worker).filter(|worker| holder != Some(worker.as_str())))
 }
 
 /// The same by what is known here: a list asks no remote. Without a word about claims the lock counts.
 fn former_here<'a>(tree: &'a Tree, ticket: Option<&TicketId>, held: Option<&Held>) -> Option<&'a str> {
-    let (hold, held) = (tree.lock.hold()?, held?);
+    let (hold, held) = (tree.lock.hold().filter(|hold| hold.is_of_a_claim())?, held?);
     let is_held = held.get(ticket?) == Some(&hold.worker);
     (!is_held).then_some(hold.worker.as_str())
 }
@@ -140,6 +146,7 @@ fn view(tree: &Tree, probe: &Probe, ticket: Option<TicketId>, (asker, now): (Opt
         branch: tree.short_branch().map(str::to_owned),
         owner: hold.map(|hold| hold.worker.clone()),
         expires: hold.map(|Hold { until, .. }| until.to_rfc3339_opts(SecondsFormat::Secs, true)),
+        retained_for: hold.and_then(|hold| hold.retained_for.clone()),
         locked: match &tree.lock {
             Lock::Foreign(why) => Some(why.clone()),
             Lock::Open | Lock::Held(_) => None,

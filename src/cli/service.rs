@@ -40,7 +40,7 @@ pub struct DownArguments {
     json: bool,
 }
 
-/// Print the daemon's log, or what a turn (--turn last) or a Pod (--pod) printed
+/// Print the daemon's log, a turn's (--turn) or a Pod's (--pod)
 #[derive(Args)]
 pub struct LogsArguments {
     /// The output of this kick's turn; `last` is the newest

@@ -103,7 +103,10 @@ fn row(tree: &WorktreeView) -> [String; 6] {
     let owner = match &tree.locked {
         Some(why) if why.is_empty() => "(locked)".into(),
         Some(why) => format!("(locked: {why})"),
-        None => dash(&tree.owner),
+        None => match (&tree.owner, &tree.retained_for) {
+            (Some(owner), Some(why)) => format!("{owner} (for: {why})"),
+            (owner, _) => dash(owner),
+        },
     };
     let files = match (tree.gone, tree.dirty) {
         (true, _) => "gone",

@@ -4,27 +4,28 @@
 //! Must not know: git; what each of them demands (`domain::evidence`).
 
 mod looking;
+mod place;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 pub use looking::look_at_work;
+use place::{fate, retain};
 
 use super::claiming::{Holder, end_stale, fenced_after, stands};
-use super::mending::find;
-use super::removing::{RemoveOrder, remove_worktree};
 use super::verbs::unchanged;
 use super::{Host, Lending, VerbError};
 use crate::adapters::fault;
-use crate::domain::claim::{Outcome, Stands, name};
+use crate::domain::claim::{Outcome, Stands};
 use crate::domain::engine::{Actor, Event};
 use crate::domain::evidence::block::{Block, Fate};
-use crate::domain::evidence::close::{Closing, Standing};
+use crate::domain::evidence::close::Closing;
 use crate::domain::evidence::decompose::{Child, Decomposition};
 use crate::domain::evidence::{Placed, Writer, held_by, is_handed_over, place};
 use crate::domain::ticket::{State, Ticket, TicketId};
-use crate::ports::{EditError, Entry, WorktreesError};
+use crate::domain::worktree::Hold;
+use crate::ports::{EditError, Entry};
 use crate::text::child;
 use crate::text::draft::Draft;
 
@@ -50,6 +51,10 @@ impl Ending {
             Ending::Decompose(_) => "decompose",
             Ending::Close(_) => "close",
         }
+    }
+
+    fn retained(&self) -> Option<Hold> {
+        if let Ending::Close(closing) = self { closing.retained() } else { None }
     }
 
     /// What becomes of the claim.
@@ -99,6 +104,7 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     let EndRequest { id, holder, by, actor, ending } = request;
     let outcome = ending.outcome();
     let name = holder.as_ref().map_or(by, |holder| holder.worker.clone());
+    let retained = (id.clone(), ending.retained());
     // Asking may take its time, and the fence asks too.
     let is_close = matches!(ending, Ending::Close(_));
     let (tip, stands) = if holder.is_none() || is_close { stands(lending, &id)? } else { (None, Stands::Free) };
@@ -112,6 +118,7 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
             move |host: &mut Host, _: &_, fate: Fate| host.write_end(&id, (&name, true), (&ending, &fate), &actor);
         let (mut ended, remarks) = fenced_after(lending, &holder, Some(outcome), look, write)?;
         ended.remarks.extend(remarks);
+        ended.remarks.extend(retain(lending, &retained));
         return Ok(ended);
     }
     if let Stands::Held(claim) = stands {
@@ -120,44 +127,15 @@ pub fn end_work<L: Lending>(lending: &mut L, request: EndRequest) -> Result<Ende
     let over = if matches!(stands, Stands::Stale(_)) { end_stale(lending, &id)? } else { None };
     let fate =
         if matches!(ending, Ending::Block(_)) { fate(lending, &id, (&name, false), &ending)? } else { Fate::None };
-    lending.lend(move |host| {
+    let mut ended = lending.lend(move |host| {
         let ended = host.write_end(&id, (&name, false), (&ending, &fate), &actor);
         if let Some(over) = over {
             host.tell(over);
         }
         ended
-    })?
-}
-
-/// What becomes of a blocked ticket's worktree: it goes if nothing would be lost with it, else it stays, and why.
-fn fate<L: Lending>(
-    lending: &mut L,
-    id: &TicketId,
-    (owner, holds): (&str, bool),
-    ending: &Ending,
-) -> Result<Fate, VerbError> {
-    // Nothing goes for a block that is refused then.
-    let (of, by, block) = (id.clone(), owner.to_owned(), ending.clone());
-    lending.lend(move |host| host.may_block(&of, (by, holds), &block))??;
-    let found = look_at_work(lending, id)?;
-    let Standing::There(path) = &found.worktree else { return Ok(Fate::None) };
-    let (trees, now) = lending.lend(|host| (host.worktrees(), host.now()))?;
-    let name = name::of(id);
-    let hold = find(trees.as_ref(), &name).ok().flatten().and_then(|tree| tree.lock.hold().cloned());
-    // Nobody but whoever asks holds the ticket: what a lock of a former worker says is over.
-    let worker = Some(hold.as_ref().map_or_else(|| owner.to_owned(), |hold| hold.worker.clone()));
-    match remove_worktree(trees.as_ref(), &RemoveOrder { name, worker, holder: None, force: false }, now) {
-        Ok(_) => Ok(Fate::Removed { path: path.clone() }),
-        Err(error) => Ok(Fate::kept(found, owner, &reasons(&error), hold.map(|hold| hold.until))),
-    }
-}
-
-/// Why a worktree stays, in words.
-fn reasons(error: &WorktreesError) -> Vec<String> {
-    match error {
-        WorktreesError::Refused(refusal) if !refusal.evidence.is_empty() => refusal.evidence.clone(),
-        other => vec![other.to_string()],
-    }
+    })??;
+    ended.remarks.extend(retain(lending, &retained));
+    Ok(ended)
 }
 
 impl Host {

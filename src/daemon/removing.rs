@@ -9,7 +9,7 @@ use crate::adapters::fault;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::Timestamp;
 use crate::domain::worktree::{
-    BranchAt, Journal, Made, Named, Phase, Probe, Removal, SALVAGE, Tree, branch_of, may_remove,
+    BranchAt, Hold, Journal, Made, Named, Phase, Probe, Removal, SALVAGE, Tree, branch_of, may_remove,
 };
 use crate::ports::worktrees::{Holding, Hook, Hooked, Restored, Salvage, Worktrees, WorktreesError};
 
@@ -150,11 +150,11 @@ pub struct Back {
     pub restored: Restored,
 }
 
-/// Brings back the newest of what was saved under this name, or this one.
+/// Brings back the newest of what was saved under this name, or this one; locked for whoever holds the ticket.
 pub fn restore_worktree(
     trees: &dyn Worktrees,
     name: &str,
-    from: Option<&str>,
+    (from, holder): (Option<&str>, Option<&Hold>),
     now: Timestamp,
 ) -> Result<Back, WorktreesError> {
     let holding = trees.hold(name)?;
@@ -171,7 +171,7 @@ pub fn restore_worktree(
     let journal = Journal { made, ..Journal::new(name, path.clone(), Phase::Restoring, now) };
     trees.note(&holding, &journal)?;
     fault::point(RESTORE, "planned");
-    let restored = match trees.restore(&holding, &path, &wanted) {
+    let mut restored = match trees.restore(&holding, &path, &wanted) {
         Ok(restored) => restored,
         Err(error) => {
             undo(trees, &holding, journal)?;
@@ -181,6 +181,11 @@ pub fn restore_worktree(
     fault::point(RESTORE, "restored");
     trees.forget(&holding)?;
     let tree = find(trees, name)?.ok_or_else(|| WorktreesError::Failed("the restored worktree is gone".into()))?;
+    let Some(hold) = holder else { return Ok(Back { tree, salvage, restored }) };
+    match trees.retain(&tree, hold) {
+        Ok(()) => restored.remarks.push(format!("it is locked again: {}", hold.words())),
+        Err(error) => restored.remarks.push(format!("it could not be locked for {}: {error}", hold.worker)),
+    }
     Ok(Back { tree, salvage, restored })
 }
 

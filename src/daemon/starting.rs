@@ -39,7 +39,7 @@ pub fn worktree_for(
     let holding = trees.hold(&name)?;
     mend(trees, &holding, true)?;
     if let Some(tree) = find(trees, &name)? {
-        may_use(&tree)?;
+        may_use(&tree, &hold.worker, now)?;
         trees.lock(proof, &tree, hold)?;
         // One that a start was cut off with was not given to anybody yet.
         if trees.journal(&holding)?.is_some() {

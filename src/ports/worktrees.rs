@@ -215,6 +215,10 @@ pub trait Worktrees: Debug + Send + Sync {
     /// Locks it for a worker; a former lock of yoi's is replaced.
     fn lock(&self, proof: &Acceptance, tree: &Tree, hold: &Hold) -> Result<(), WorktreesError>;
 
+    /// Locks one for whoever is to keep it after the work; a former lock of yoi's is replaced. It protects, and starts nothing:
+    /// no acceptance is asked for.
+    fn retain(&self, tree: &Tree, hold: &Hold) -> Result<(), WorktreesError>;
+
     /// Whether this hook would run.
     fn hooked(&self, hook: Hook) -> Hooked;
 

@@ -26,10 +26,12 @@ pub struct WorktreeView {
     pub path: String,
     /// Its branch; null where HEAD is detached.
     pub branch: Option<String>,
-    /// The worker that holds it.
+    /// The worker that holds it, or whoever is to keep it.
     pub owner: Option<String>,
     /// Until when that one does.
     pub expires: Option<String>,
+    /// What it is kept for after the work (`yoi close --workspace retained:...`); null for a worker's own hold.
+    pub retained_for: Option<String>,
     /// Somebody else locked it: why, as they said.
     pub locked: Option<String>,
     /// Its folder is not there any more.

@@ -151,7 +151,7 @@ fn start(
     worker: &str,
     now: Timestamp,
 ) -> Result<Standing, WorktreesError> {
-    let hold = Hold { worker: worker.into(), until: now + TimeDelta::minutes(90) };
+    let hold = Hold { worker: worker.into(), until: now + TimeDelta::minutes(90), retained_for: None };
     worktree_for(trees, &proof(top, id), &hold, now)
 }
 

@@ -167,7 +167,7 @@ fn make<L: Lending>(lending: &mut L, request: &ClaimRequest, claimed: &Claimed) 
     let (id, by) = (request.id.clone(), request.by.clone());
     let (proof, trees) =
         lending.lend(move |host| Ok::<_, VerbError>((host.confirm(&id, &by)?, host.worktrees())))??;
-    let hold = Hold { worker: request.challenge.worker.clone(), until: claimed.until };
+    let hold = Hold { worker: request.challenge.worker.clone(), until: claimed.until, retained_for: None };
     let now = claimed.tip.step.at;
     let standing = worktree_for(trees.as_ref(), &proof, &hold, now)?;
     let (id, worker) = (request.id.clone(), hold.worker);

@@ -124,7 +124,7 @@ pub struct Closing {
     tests: String,
     artifact: Given,
     residual: String,
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
 }
 
 impl Closing {

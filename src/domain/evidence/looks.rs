@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use super::close::{MergeState, Workspace};
+use super::close::{Closing, MergeState, Workspace};
+use crate::domain::worktree::Hold;
 
 /// What was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,14 @@ pub enum Standing {
     Gone,
     /// It is, at this place.
     There(String),
+}
+
+impl Closing {
+    /// Who is to keep the worktree after the work, if anybody is.
+    pub fn retained(&self) -> Option<Hold> {
+        let Workspace::Retained { owner, reason, until } = &self.workspace else { return None };
+        Some(Hold { worker: owner.clone(), until: *until, retained_for: Some(reason.clone()) })
+    }
 }
 
 /// A branch that is not where it is said to be.

@@ -4,7 +4,6 @@
 
 use super::probe::{Commits, Named, Occupant, Probe};
 use super::{Lock, Tree};
-use crate::domain::classify::clock;
 use crate::domain::refusal::Refusal;
 use crate::domain::ticket::Timestamp;
 
@@ -154,11 +153,11 @@ pub fn reasons(tree: &Tree, probe: &Probe, asker: Option<&str>, now: Timestamp) 
     reasons
 }
 
-/// A worker's lock holds until its time, and never against the worker itself.
+/// A lock of yoi's holds until its time, and never against whoever it is for.
 fn locked(lock: &Lock, asker: Option<&str>, now: Timestamp) -> Option<Reason> {
     match lock {
         Lock::Held(hold) if now < hold.until && asker != Some(hold.worker.as_str()) => {
-            Some(Reason::Locked(format!("`{}` holds it until {}", hold.worker, clock(hold.until))))
+            Some(Reason::Locked(hold.words()))
         }
         Lock::Open | Lock::Held(_) => None,
         Lock::Foreign(why) if why.is_empty() => Some(Reason::Locked("somebody locked it".into())),

@@ -9,18 +9,33 @@ fn tree(lock: Lock) -> Tree {
 }
 
 fn hold(worker: &str) -> Lock {
-    Lock::Held(Hold { worker: worker.into(), until: at(100) })
+    Lock::Held(Hold { worker: worker.into(), until: at(100), retained_for: None })
+}
+
+fn retained(owner: &str) -> Lock {
+    Lock::Held(Hold { worker: owner.into(), until: at(100), retained_for: Some("the logs".into()) })
 }
 
 #[test]
 fn a_reason_is_read_as_it_was_written_and_anything_else_is_somebody_elses() {
     for worker in ["coder-1", "a until b", "w\u{65e5}", "  x"] {
-        let hold = Hold { worker: worker.into(), until: at(0) };
+        let hold = Hold { worker: worker.into(), until: at(0), retained_for: None };
         assert_eq!(Lock::of(&hold.reason()), Lock::Held(hold), "{worker}");
     }
-    let broken = Hold { worker: "a\nb".into(), until: at(0) };
+    let broken = Hold { worker: "a\nb".into(), until: at(0), retained_for: None };
     assert!(!broken.reason().contains('\n'));
-    for reason in ["", "mine", "yoi: held by x", "yoi: held by x until tomorrow"] {
+    for (worker, why) in [("ana", "the logs"), ("a until b", "x: y until z"), ("\u{65e5}", "\u{65e5}")] {
+        let hold = Hold { worker: worker.into(), until: at(0), retained_for: Some(why.into()) };
+        assert_eq!(Lock::of(&hold.reason()), Lock::Held(hold.clone()), "{}", hold.reason());
+    }
+    for reason in [
+        "",
+        "mine",
+        "yoi: retained by x until 2026-11-30T09:00:00Z",
+        "yoi: retained by x: y",
+        "yoi: held by x",
+        "yoi: held by x until tomorrow",
+    ] {
         assert_eq!(Lock::of(reason), Lock::Foreign(reason.into()));
     }
 }
@@ -32,10 +47,13 @@ fn who_may_use_and_whom_a_lock_keeps_from_removing() {
         (hold("w"), "w", 0, true, true),
         (hold("other"), "w", 99, true, false),
         (hold("other"), "w", 100, true, true),
+        (retained("w"), "w", 0, true, true),
+        (retained("other"), "w", 99, false, false),
+        (retained("other"), "w", 100, true, true),
         (Lock::Foreign("mine".into()), "w", 1000, false, false),
     ] {
         let tree = tree(lock);
-        assert_eq!(may_use(&tree).is_ok(), uses, "{:?}", tree.lock);
+        assert_eq!(may_use(&tree, worker, at(now)).is_ok(), uses, "{:?}", tree.lock);
         let removal = may_remove(&tree, &Probe::default(), (Some(worker), None), false, at(now));
         assert_eq!(removal.is_ok(), removes, "{:?}", tree.lock);
         assert_eq!(
@@ -45,7 +63,7 @@ fn who_may_use_and_whom_a_lock_keeps_from_removing() {
         );
     }
     let gone = Tree { gone: Some("not there".into()), ..tree(Lock::Open) };
-    assert!(may_use(&gone).is_err());
+    assert!(may_use(&gone, "w", at(0)).is_err());
 }
 
 #[test]

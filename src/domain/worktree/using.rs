@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Lock, Occupant, Tree};
 use crate::domain::refusal::Refusal;
+use crate::domain::ticket::Timestamp;
 
 /// Somebody who works in it has not finished, whoever holds the ticket's claim.
 pub fn may_enter(path: &Path, occupants: &[Occupant]) -> Result<(), Refusal> {
@@ -19,14 +20,18 @@ pub fn may_enter(path: &Path, occupants: &[Occupant]) -> Result<(), Refusal> {
 }
 
 /// A further role's start uses the ticket's worktree, unless it is gone, or somebody who is no worker keeps it. Whoever starts has
-/// just won the ticket's claim: what a former worker's hold says is over.
-pub fn may_use(tree: &Tree) -> Result<(), Refusal> {
+/// just won the ticket's claim: what a former worker's hold says is over; what is retained for something else is not.
+pub fn may_use(tree: &Tree, worker: &str, now: Timestamp) -> Result<(), Refusal> {
     let place = tree.path.display();
     if let Some(why) = &tree.gone {
         return Err(Refusal::new(format!("the ticket has a worktree, {place}, whose folder is gone: {why}"))
             .hint("`yoi worktree remove ID` takes its entry away; or put the folder back"));
     }
     match &tree.lock {
+        Lock::Held(hold) if !hold.is_of_a_claim() && now < hold.until && hold.worker != worker => {
+            Err(Refusal::new(format!("the worktree {place} is not to be worked in: {}", hold.words()))
+                .hint("`git worktree unlock PATH` takes that away; or wait"))
+        }
         Lock::Open | Lock::Held(_) => Ok(()),
         Lock::Foreign(why) => {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };

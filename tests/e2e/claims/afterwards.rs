@@ -100,3 +100,57 @@ fn a_ticket_that_waits_for_its_pull_request_is_offered_to_nobody_and_says_so() {
         assert!(refused.code == 3 && refused.stderr.contains("is planning: nothing is to be worked on"), "{refused}");
     }
 }
+
+fn closed_and_retained(stage: &Stage, id: &str) {
+    stage.ticket(id, "queued", "");
+    stage.done(&format!("start {id} --worker w"));
+    let words = "--no-pr x --merge-state closed --tests x --artifact src/a.rs --residual none --workspace";
+    let words: Vec<_> = words.split(' ').chain(["retained:ana:the log until: it is read:2999-01-01"]).collect();
+    let closed = stage.run(&[&["close", id, "--worker", "w"], &words[..]].concat());
+    assert_eq!(closed.code, 0, "{closed}");
+}
+
+#[test]
+fn a_worktree_that_is_retained_is_locked_for_its_owner_until_the_day() {
+    let stage = stage("");
+    closed_and_retained(&stage, "a");
+    let git = stage.bench.git("work", &["worktree", "list", "--porcelain"]);
+    assert!(git.contains("locked yoi: retained by ana until 2999-01-01T23:59:59Z: the log until: it is read\n"), "{git}");
+    let list = stage.json("worktree list");
+    let tree = &list["worktrees"][0];
+    assert_eq!((&tree["owner"], &tree["retained_for"]), (&"ana".into(), &"the log until: it is read".into()));
+    assert_eq!(tree["expires"], "2999-01-01T23:59:59Z");
+    let words = "`ana` retains it until 2999-01-01T23:59:59Z, for: the log until: it is read";
+    assert_eq!(tree["stays_because"][0], words);
+    let list = stage.done("worktree list").stdout;
+    assert!(list.contains("ana (for: the log until: it is read)"), "{list}");
+    for line in ["worktree remove a", "worktree remove a --worker w", "worktree remove a --force"] {
+        let refused = stage.yoi(line);
+        assert!(refused.code == 3 && refused.stderr.contains(words), "{line}: {refused}");
+    }
+    // Whoever opens the ticket again does not work in it either.
+    stage.done("move a planning");
+    stage.done("move a ready");
+    stage.done("move a queued");
+    let refused = stage.yoi("start a --worker v");
+    assert!(refused.code == 3 && refused.stderr.contains(words), "{refused}");
+    stage.done("worktree remove a --worker ana");
+    stage.done("start a --worker v");
+}
+
+#[test]
+fn a_worktree_that_is_restored_is_locked_for_whoever_holds_the_ticket() {
+    let stage = stage("");
+    stage.ticket("a", "queued", "");
+    stage.done("start a --worker w");
+    stage.bench.write("work/.yoi/worktrees/a/new", "new");
+    stage.done("worktree remove a --worker w --force");
+    let back = stage.done("worktree restore a").stdout;
+    assert!(back.contains("it is locked again: `w` holds it until "), "{back}");
+    assert_eq!(stage.json("worktree list")["worktrees"][0]["owner"], "w");
+    stage.done("worktree remove a --worker w --force");
+    stage.done("release a --worker w --outcome abandoned");
+    let back = stage.done("worktree restore a").stdout;
+    assert!(!back.contains("locked"), "{back}");
+    assert_eq!(stage.json("worktree list")["worktrees"][0]["owner"], serde_json::Value::Null);
+}
