@@ -28,7 +28,8 @@ Five things are demanded, and go into the ticket's thread:
 4. --residual: what is left to do or known not to work; `none` if nothing
 5. --workspace removed, or retained:OWNER:REASON:EXPIRY with an expiry like
    2026-12-07, 2026-12-07T12:00:00Z or 7d. git is asked: refused if the ticket's
-   worktree is there still, or is not there
+   worktree is there still, or is not there. A retained one is locked for OWNER
+   until EXPIRY: nobody else removes it, or starts in it, before
 
   yoi close fix-login --worker coder-7k2m9x4q \\
     --pr https://example.org/acme/web/pull/7 --merge-state merged \\

@@ -17,6 +17,13 @@ pub struct LookNumber(u64);
 impl Host {
     /// The answer comes as a message.
     pub(super) fn ask_for_worktrees(&mut self, events: &mut VecDeque<Event>) {
+        let unanswered = self.engine.unanswered_looks();
+        if unanswered > 0 {
+            tracing::warn!(
+                unanswered,
+                "nobody can say who works in the worktrees: a look was not answered, as if their folder hung; it is asked again"
+            );
+        }
         let number = self.next_look();
         let (trees, mail) = (self.worktrees(), self.mail.clone());
         let look = move || {

@@ -21,6 +21,25 @@ fn stage() -> Stage {
     stage
 }
 
+/// One in each kind of repository: by libgit2, and by the git program alone.
+fn stages() -> impl Iterator<Item = Stage> {
+    let of_format = |format: &str| {
+        let stage = stage();
+        fs::remove_dir_all(stage.bench.path("work/.git")).unwrap();
+        let mut init = stage.bench.program("git", "work");
+        let made = stage.bench.run(init.args(["init", "--quiet", "--initial-branch=main", format]));
+        if made.code != 0 {
+            eprintln!("skipped: this git knows no {format}: {made}");
+            return None;
+        }
+        stage.bench.git("work", &["add", "--all"]);
+        stage.bench.git("work", &["commit", "--quiet", "--message=files"]);
+        Some(stage)
+    };
+    let formats = ["--ref-format=reftable", "--object-format=sha256"];
+    std::iter::once(stage()).chain(formats.into_iter().filter_map(of_format))
+}
+
 fn rounds() -> u32 {
     std::env::var("YOI_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
 }
@@ -106,9 +125,8 @@ fn a_start_that_is_killed_at_any_step_keeps_nobody_from_the_next_one() {
     if !has_fault_points() {
         return;
     }
-    let stage = stage();
-    for round in 0..rounds() {
-        for step in STEPS {
+    for stage in stages() {
+        for (round, step) in (0..rounds()).flat_map(|round| STEPS.map(|step| (round, step))) {
             let mut command = stage.bench.command("work");
             command.args(["start", "a", "--worker", &format!("killed-{step}-{round}")]);
             let killed = command.env("YOI_FAULT", format!("start:{step}")).output().unwrap();

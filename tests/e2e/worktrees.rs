@@ -25,7 +25,23 @@ pub(super) const A: &str = "work/.yoi/worktrees/a";
 
 impl Grove {
     pub(super) fn new() -> Self {
-        let grove = Self { bench: Bench::with_git() };
+        Self::planted(Bench::with_git())
+    }
+
+    /// In a repository that libgit2 cannot open; None where this git cannot make one.
+    pub(super) fn of_format(format: &str) -> Option<Self> {
+        let bench = Bench::new();
+        bench.folder("work");
+        let made = bench.run(bench.program("git", "work").args(["init", "--quiet", "--initial-branch=main", format]));
+        if made.code != 0 {
+            eprintln!("skipped: this git knows no {format}: {made}");
+            return None;
+        }
+        Some(Self::planted(bench))
+    }
+
+    fn planted(bench: Bench) -> Self {
+        let grove = Self { bench };
         grove.bench.write("work/.yoi/config.toml", "");
         grove.bench.write("work/.yoi/.gitignore", "/run/\n/worktrees/\n");
         grove.bench.write("work/.gitignore", "*.o\n/target/\n/deps/\n");

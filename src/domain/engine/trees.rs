@@ -21,6 +21,10 @@ use crate::domain::worktree::tickets_of;
 const EVERY: TimeDelta = TimeDelta::seconds(30);
 /// How long a decision waits for a look. Disks and git's files hang; the Orchestrator must not.
 const PATIENCE: TimeDelta = TimeDelta::seconds(10);
+/// How long an answer is waited for before it is asked again; twice as long each time, since a look that hangs keeps its thread.
+const ANSWERED_WITHIN: TimeDelta = TimeDelta::minutes(1);
+/// How often that is doubled: about an hour.
+const DOUBLED: u32 = 6;
 /// A decision may rest on a look as old as this.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
 
@@ -31,6 +35,8 @@ pub(super) struct TreeBook {
     looked_at: Option<Timestamp>,
     /// Since when one is under way.
     asked_at: Option<Timestamp>,
+    /// How many in a row were given up, unanswered.
+    unanswered: u32,
     /// Another one is wished for: what has happened since the one under way began may not be in its answer.
     again: bool,
     /// Since when somebody has been seen to work in a ticket's worktree.
@@ -43,6 +49,11 @@ impl TreeBook {
     pub(super) fn shift(&mut self, back: TimeDelta) {
         let moments = self.looked_at.iter_mut().chain(&mut self.asked_at).chain(self.worked_in.values_mut());
         moments.for_each(|at| *at -= back);
+    }
+
+    /// When one that is under way is given up.
+    fn given_up_at(&self) -> Option<Timestamp> {
+        self.asked_at.map(|at| at + ANSWERED_WITHIN * (1 << self.unanswered.min(DOUBLED)))
     }
 
     /// Something else has happened to the ticket.
@@ -61,17 +72,27 @@ impl Engine {
 
     /// Worktrees may have come or gone, or processes in them.
     pub(super) fn look_at_trees(&mut self, now: Timestamp) {
-        if self.trees.asked_at.is_some() {
-            self.trees.again = true;
-        } else {
-            self.trees.asked_at = Some(now);
-            self.want(Effect::ReadWorktrees);
+        match self.trees.given_up_at() {
+            Some(until) if now < until => {
+                self.trees.again = true;
+                return;
+            }
+            Some(_) => self.trees.unanswered += 1,
+            None => {}
         }
+        self.trees.asked_at = Some(now);
+        self.want(Effect::ReadWorktrees);
+    }
+
+    /// How many looks in a row have not been answered: a folder may hang.
+    pub fn unanswered_looks(&self) -> u32 {
+        self.trees.unanswered
     }
 
     pub(super) fn worktrees_read(&mut self, standing: Vec<(String, Worktree)>, now: Timestamp) {
         self.trees.looked_at = Some(now);
         self.trees.asked_at = None;
+        self.trees.unanswered = 0;
         self.facts.worktrees = tickets_of(standing, &self.backlog);
         for (id, since) in self.note_workers(now) {
             // What was kept from the Orchestrator may come to it now.
@@ -107,7 +128,8 @@ impl Engine {
     /// When it is looked again by the clock.
     pub(super) fn next_look(&self) -> Option<Timestamp> {
         let stands = || self.facts.worktrees.keys().any(|id| self.backlog.inprogress().contains(id));
-        self.trees.looked_at.filter(|_| self.trees.asked_at.is_none() && stands()).map(|at| at + EVERY)
+        let due = self.trees.given_up_at().or_else(|| self.trees.looked_at.map(|at| at + EVERY));
+        due.filter(|_| stands())
     }
 
     /// What is to be decided rests on processes: have they been looked at just now? If not, they are, and the decision waits.

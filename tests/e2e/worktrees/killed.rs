@@ -23,6 +23,18 @@ fn killed(grove: &Grove, line: &str, point: &str) {
     assert!(status.status.code().is_none(), "{point}: {line}: {}", String::from_utf8_lossy(&status.stderr));
 }
 
+/// One of each kind of repository: by libgit2, and by the git program alone.
+fn groves() -> impl Iterator<Item = Grove> {
+    let formats = ["--ref-format=reftable", "--object-format=sha256"];
+    std::iter::once(Grove::new()).chain(formats.into_iter().filter_map(Grove::of_format))
+}
+
+/// Each step with each of these, as often as it is asked for.
+fn every_round<T: Copy>(with: impl IntoIterator<Item = T> + Clone) -> Vec<(&'static str, T)> {
+    let each = |with: T| REMOVING.map(|point| (point, with));
+    (0..rounds()).flat_map(|_| with.clone()).flat_map(each).collect()
+}
+
 const REMOVING: [&str; 8] = ["planned", "saved", "aside", "going", "entry", "branch", "folder", "done"];
 
 #[test]
@@ -30,15 +42,13 @@ fn a_removal_that_is_killed_at_any_step_is_ended_by_the_next_run_or_was_never_ma
     if !has_fault_points() {
         return;
     }
-    for round in 0..rounds() {
-        for point in REMOVING {
-            let grove = Grove::new();
+    // Whatever comes next ends it: a list, or the same again.
+    for (point, next) in every_round(["worktree list", "worktree remove a"]) {
+        for grove in groves() {
             killed(&grove, "worktree remove a", &format!("worktree-remove:{point}"));
-            // Whatever comes next ends it: half of the rounds a list, half the same again.
-            let next = if round % 2 == 0 { "worktree list" } else { "worktree remove a" };
             grove.yoi(next);
             let whole = grove.bench.path(A).exists();
-            assert_eq!(whole, round % 2 == 0 && ["planned", "saved", "aside"].contains(&point), "{point}");
+            assert_eq!(whole, next == "worktree list" && ["planned", "saved", "aside"].contains(&point), "{point}");
             if whole {
                 assert_eq!(grove.bench.git(A, &["status", "--porcelain"]), "", "{point}");
                 assert_eq!(grove.yoi("worktree remove a").code, 0, "{point}");
@@ -54,9 +64,8 @@ fn one_by_force_that_is_killed_at_any_step_loses_nothing() {
     if !has_fault_points() {
         return;
     }
-    for _ in 0..rounds() {
-        for point in REMOVING.into_iter().chain(["saving"]) {
-            let grove = Grove::new();
+    for (point, ()) in every_round([()]).into_iter().chain([("saving", ())]) {
+        for grove in groves() {
             fs::write(grove.a("new"), "new\n").unwrap();
             fs::write(grove.a("other"), "changed\n").unwrap();
             killed(&grove, "worktree remove a --force", &format!("worktree-remove:{point}"));
@@ -81,16 +90,17 @@ fn a_restoration_that_is_killed_is_made_by_the_next() {
         return;
     }
     for point in ["planned", "branch", "entry", "files", "own", "restored"] {
-        let grove = Grove::new();
-        fs::write(grove.a("new"), "new\n").unwrap();
-        assert_eq!(grove.yoi("worktree remove a --force").code, 0);
-        let before = grove.traces();
-        killed(&grove, "worktree restore a", &format!("worktree-restore:{point}"));
-        grove.yoi("worktree list");
-        assert_eq!(grove.traces(), before, "{point}");
-        let answer = grove.yoi("worktree restore a");
-        assert_eq!(answer.code, 0, "{point}: {answer}");
-        assert_eq!(grove.bench.read(&format!("{A}/new")), "new\n", "{point}");
+        for grove in groves() {
+            fs::write(grove.a("new"), "new\n").unwrap();
+            assert_eq!(grove.yoi("worktree remove a --force").code, 0);
+            let before = grove.traces();
+            killed(&grove, "worktree restore a", &format!("worktree-restore:{point}"));
+            grove.yoi("worktree list");
+            assert_eq!(grove.traces(), before, "{point}");
+            let answer = grove.yoi("worktree restore a");
+            assert_eq!(answer.code, 0, "{point}: {answer}");
+            assert_eq!(grove.bench.read(&format!("{A}/new")), "new\n", "{point}");
+        }
     }
 }
 

@@ -171,6 +171,25 @@ fn a_look_that_hangs_keeps_a_decision_for_some_seconds_and_no_longer() {
     assert_eq!(decided(&host), Some(asked + TimeDelta::seconds(10)));
 }
 
+#[test]
+fn a_look_that_hangs_is_asked_again_ever_less_often_until_one_answers() {
+    let mut host = orchestrated([accepted("a")]);
+    stands(&mut host, "a", Some(7));
+    noticed(&mut host);
+    host.looks_hang = true;
+    let looks = |host: &mut Host, seconds: i64| {
+        let before = host.looks;
+        host.run(seconds);
+        host.looks - before
+    };
+    assert_eq!(looks(&mut host, 30), 1);
+    assert_eq!(looks(&mut host, 60 + 120 + 240 + 1), 3, "after one minute, two, four");
+    let day = looks(&mut host, 86_400);
+    assert!((20..=30).contains(&day), "about one an hour: {day}");
+    host.looks_hang = false;
+    assert!(looks(&mut host, 2 * 3600) > 100, "as before");
+}
+
 /// In pull mode the claim of a worker that is not heard of any more is broken, but not under who works in the worktree still.
 #[test]
 fn a_lost_ticket_is_not_brought_back_while_somebody_works_in_its_worktree() {
