@@ -23,20 +23,25 @@ fn object_at(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&line[tab + 1..], &line[..tab]))
 }
 
-/// Whether what lies there is exactly that object.
-fn is_object(folder: &Path, entry: &Entry, object: &[u8]) -> bool {
-    let path = folder.join(&entry.path);
-    let (mode, bytes) = match entry.kind {
-        Kind::File if entry.mode & 0o100 != 0 => ("100755", fs::read(path).ok()),
-        Kind::File => ("100644", fs::read(path).ok()),
-        Kind::Link => ("120000", fs::read_link(path).ok().map(|target| bytes_of(&target).to_vec())),
-        Kind::Folder | Kind::Repository | Kind::Odd => return false,
-    };
-    let id = bytes.and_then(|bytes| Oid::hash_object(ObjectType::Blob, &bytes).ok());
-    id.is_some_and(|id| object == format!("{mode} blob {id}").as_bytes())
-}
-
 impl GitWorktrees {
+    /// Whether what lies there is exactly that object.
+    fn is_object(&self, folder: &Path, entry: &Entry, object: &[u8]) -> bool {
+        let path = folder.join(&entry.path);
+        let (mode, bytes) = match entry.kind {
+            Kind::File if entry.mode & 0o100 != 0 => ("100755", fs::read(path).ok()),
+            Kind::File => ("100644", fs::read(path).ok()),
+            Kind::Link => ("120000", fs::read_link(path).ok().map(|target| bytes_of(&target).to_vec())),
+            Kind::Folder | Kind::Repository | Kind::Odd => return false,
+        };
+        let object = str::from_utf8(object).ok().and_then(|object| object.strip_prefix(&format!("{mode} blob ")));
+        let (Some(bytes), Some(id)) = (bytes, object) else { return false };
+        match Oid::hash_object(ObjectType::Blob, &bytes) {
+            Ok(own) if id.len() == own.to_string().len() => own.to_string() == id,
+            // Another kind of object id (SHA-256) is git's own to make: what it stands for is compared.
+            _ => self.ask(&["cat-file", "blob", id]).is_ok_and(|saved| saved == bytes),
+        }
+    }
+
     /// Only where there is none of this name.
     pub(super) fn create_branch(&self, name: &str, at: &str) -> Result<(), WorktreesError> {
         self.change(&["update-ref", "-m", "yoi start", &branch_of(name), at, ""])
@@ -96,8 +101,7 @@ impl GitWorktrees {
     }
 
     /// However little of it was made: each file is one of those that it was made from, byte for byte, no commit was made on its
-    /// branch, and nobody works there. What cannot be compared (a filter has written it, another kind of object id) is
-    /// somebody's work.
+    /// branch, and nobody works there. What differs (a filter has written it) is somebody's work.
     fn holds_nothing_else(&self, journal: &Journal) -> Result<bool, WorktreesError> {
         let Some(from) = &journal.made.from else { return Ok(false) };
         if !occupants::all_in(&journal.path).is_empty() {
@@ -113,7 +117,7 @@ impl GitWorktrees {
         let of_it = |entry: &Entry| {
             // A folder that is there is the way to one of them, or was empty when it was saved.
             matches!(entry.kind, Kind::Folder)
-                || known.get(bytes_of(&entry.path)).is_some_and(|object| is_object(&journal.path, entry, object))
+                || known.get(bytes_of(&entry.path)).is_some_and(|object| self.is_object(&journal.path, entry, object))
         };
         Ok(walk(&journal.path, &[]).all(|entry| entry.is_ok_and(|entry| of_it(&entry))))
     }
