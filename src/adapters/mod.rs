@@ -31,6 +31,7 @@ pub mod state_folder;
 pub mod supervisor;
 pub mod swap;
 pub mod ticket_folder;
+mod trunk;
 pub mod trust;
 pub mod wake;
 pub mod watcher;

@@ -7,10 +7,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{self, FileId, Text, named};
-use crate::ports::starts::{Begun, Marked, StartMark, Starts};
+use crate::domain::ticket::TicketId;
+use crate::ports::starts::{Begun, CutOff, Marked, StartMark, Starts};
 
-/// How the name of a mark's file ends.
+/// How the name of a mark's file ends: as long as nobody has found it cut off,
 const END: &str = "start";
+/// and from then on.
+const MENDED: &str = "mending";
 
 /// The marks in one folder.
 #[derive(Clone, Debug)]
@@ -65,22 +68,33 @@ impl Starts for StartFolder {
         }
     }
 
-    fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>> {
+    fn cut_off(&self, of: Option<&TicketId>) -> io::Result<CutOff> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CutOff::default()),
             Err(error) => return Err(named(&self.folder, &error)),
         };
-        let mut found: Vec<Box<dyn Marked>> = Vec::new();
+        let mut found = CutOff::default();
         for path in entries.flatten().map(|entry| entry.path()) {
-            if path.extension().is_some_and(|end| end == END)
-                && let Some(mark) = taken(&path)?
-            {
-                found.push(Box::new(mark));
+            let is_found = path.extension().is_some_and(|end| end == MENDED);
+            if !is_found && path.extension().is_none_or(|end| end != END) || is_anothers(&path, of) {
+                continue;
+            }
+            match taken(&path)? {
+                Some(mark) => found.held.push(Box::new(mark)),
+                // It is there still: somebody has it, and nobody but a mender gives it that name.
+                None => found.is_being_mended |= is_found && path.exists(),
             }
         }
         Ok(found)
     }
+}
+
+/// Whether it says that it is another ticket's: nobody holds that for a moment who does not mend it.
+fn is_anothers(path: &Path, of: Option<&TicketId>) -> bool {
+    let Some(of) = of else { return false };
+    let whose = fs::read(path).ok().and_then(|text| serde_json::from_slice::<StartMark>(&text).ok());
+    whose.is_some_and(|whose| whose.ticket != *of)
 }
 
 /// A mark whose start is not under way any more. One that says nothing was cut off before anything was done.
@@ -98,7 +112,9 @@ fn taken(path: &Path) -> io::Result<Option<Mark>> {
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(|error| named(path, &error))?;
     if let Ok(whose) = serde_json::from_slice(&text) {
-        return Ok(Some(Mark { path: path.to_owned(), file, whose }));
+        let found = path.with_extension(MENDED);
+        fs::rename(path, &found).map_err(|error| named(path, &error))?;
+        return Ok(Some(Mark { path: found, file, whose }));
     }
     fs::remove_file(path).map_err(|error| named(path, &error))?;
     Ok(None)
@@ -119,7 +135,13 @@ mod tests {
     }
 
     fn cut_off(starts: &StartFolder) -> Vec<String> {
-        starts.cut_off().unwrap().iter().map(|marked| marked.mark().ticket.to_string()).collect()
+        starts.cut_off(None).unwrap().held.iter().map(|marked| marked.mark().ticket.to_string()).collect()
+    }
+
+    /// How many of this ticket were cut off, and whether somebody else mends one.
+    fn of(starts: &StartFolder, ticket: &str) -> (usize, bool) {
+        let found = starts.cut_off(Some(&ticket.into())).unwrap();
+        (found.held.len(), found.is_being_mended)
     }
 
     #[test]
@@ -132,19 +154,24 @@ mod tests {
         two.forget().unwrap();
         drop(one);
         assert_eq!(cut_off(&starts), ["a"]);
-        let mut held = starts.cut_off().unwrap();
+        let mut held = starts.cut_off(None).unwrap().held;
         assert!(cut_off(&starts).is_empty(), "somebody mends it");
+        assert_eq!((of(&starts, "a"), of(&starts, "b")), ((0, true), (0, false)));
+        // Whoever mends it is killed, or could not do it.
+        drop(held.pop());
+        assert_eq!((of(&starts, "b"), of(&starts, "a")), ((0, false), (1, false)));
+        held = starts.cut_off(None).unwrap().held;
         held.pop().unwrap().forget().unwrap();
-        assert!(cut_off(&starts).is_empty());
+        assert_eq!(of(&starts, "a"), (0, false));
     }
 
     #[test]
     fn a_mark_of_a_former_version_is_one_of_a_start() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("x.start"), r#"{"ticket":"a","worker":"w"}"#).unwrap();
-        let found = StartFolder::new(folder.path()).cut_off().unwrap();
+        let found = StartFolder::new(folder.path()).cut_off(None).unwrap();
         let expected = StartMark { begun: Begun::Start, nonce: None, ..mark("a") };
-        assert_eq!(found.iter().map(|marked| marked.mark()).collect::<Vec<_>>(), [&expected]);
+        assert_eq!(found.held.iter().map(|marked| marked.mark()).collect::<Vec<_>>(), [&expected]);
     }
 
     #[test]

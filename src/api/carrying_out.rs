@@ -18,21 +18,29 @@ pub fn carry_out<L: Lending>(request: Request, lending: &mut L) -> Result<Value,
 }
 
 /// Takes back what was carried out for somebody who could not be told of it: a claim, which would keep everybody else from the
-/// ticket. A program that was started keeps its claim itself, and who had one before knows of it.
+/// ticket, and the worktree that was made for it, unless there is something in it by now. A program that was started keeps its
+/// claim itself, and who had one before knows of it.
 pub fn take_back<L: Lending>(request: &Request, answer: Value, lending: &mut L) {
-    let claim = match request {
-        Request::Claim(_) => serde_json::from_value::<ClaimView>(answer).ok(),
-        Request::Next(_) => serde_json::from_value::<NextView>(answer).ok().and_then(|view| view.claim),
+    let (claim, made) = match request {
+        Request::Claim(_) => (serde_json::from_value::<ClaimView>(answer).ok(), false),
+        Request::Next(_) => (serde_json::from_value::<NextView>(answer).ok().and_then(|view| view.claim), false),
         Request::Start(_) => {
             let view = serde_json::from_value::<StartView>(answer).ok();
-            view.filter(|view| view.pod.is_none() && !view.held_before).map(|view| view.claim)
+            let view = view.filter(|view| view.pod.is_none() && !view.held_before);
+            let made = view.as_ref().is_some_and(|view| view.made);
+            (view.map(|view| view.claim), made)
         }
-        _ => None,
+        _ => return,
     };
     let Some(claim) = claim else { return };
+    let (id, worker) = (claim.id.clone(), Some(claim.worker.clone()));
+    // Before the claim: whoever has the ticket next may be at work in it.
+    let remove = made.then_some(Request::RemoveWorktree { id, force: false, worker });
     let release = Request::Release(ReleaseRequest::untold(&claim, request.is_local()));
-    if let Err(error) = carry_out(release, lending) {
-        tracing::warn!(ticket = claim.id, worker = claim.worker, %error, "a claim that nobody was told of stays");
+    for taken_back in remove.into_iter().chain([release]) {
+        if let Err(error) = carry_out(taken_back, lending) {
+            tracing::warn!(ticket = claim.id, worker = claim.worker, %error, "what nobody was told of stays");
+        }
     }
 }
 

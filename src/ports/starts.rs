@@ -53,6 +53,15 @@ pub trait Starts: Send + Sync {
     /// One begins. From the return on it is found as cut off once its process is gone.
     fn begin(&self, mark: &StartMark) -> io::Result<Box<dyn Marked>>;
 
-    /// Those that were cut off, each held.
-    fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>>;
+    /// Those that were cut off: of this ticket, or all.
+    fn cut_off(&self, of: Option<&TicketId>) -> io::Result<CutOff>;
+}
+
+/// What was cut off.
+#[derive(Default)]
+pub struct CutOff {
+    /// Each held by whoever has looked, to be mended.
+    pub held: Vec<Box<dyn Marked>>,
+    /// Somebody else is mending some of it just now.
+    pub is_being_mended: bool,
 }

@@ -162,6 +162,37 @@ fn a_daemon_that_is_killed_in_a_start_gives_the_claim_back_when_it_is_there_agai
     }
 }
 
+/// Whoever presses Ctrl-C hears nothing of what the daemon has made for him.
+#[test]
+fn a_start_whose_client_goes_away_is_undone_by_the_daemon() {
+    let stage = stage();
+    let wait = "touch ../../../began; while ! test -e ../../../go; do sleep 0.02; done";
+    stage.bench.write(
+        "work/.yoi/config.toml",
+        &format!(
+            "[dispatch]\nmode = \"pull\"\n[gates]\ndirty_workspace = \"off\"\n[worktrees]\nafter_create = \
+             [[\"sh\", \"-c\", \"{wait}\"]]\n"
+        ),
+    );
+    stage.done("trust");
+    stage.start();
+    let mut command = stage.bench.command("work");
+    let mut client = command.args(["start", "a", "--worker", "w"]).spawn().unwrap();
+    let began = || stage.bench.path("work/began").exists().then_some(());
+    until("the hook of the new worktree", BOUND, began, || stage.bench.read("daemon.log"));
+    client.kill().unwrap();
+    client.wait().unwrap();
+    // This very request alone is connected.
+    let alone = || (stage.json("status")["connections"]["open"] == 1).then_some(());
+    until("the client to be gone", BOUND, alone, || stage.json("status").to_string());
+    stage.bench.write("work/go", "");
+    let free = || (made(&stage).is_empty() && stage.json("show a")["ticket"]["state"] == "queued").then_some(());
+    until("the start undone", BOUND, free, || format!("{:?} {}", made(&stage), stage.bench.read("daemon.log")));
+    stage.done("start a --worker v");
+    assert_eq!(made(&stage), of_a());
+    stage.stop();
+}
+
 #[test]
 fn of_two_starts_at_once_one_is_made_and_the_other_is_told_whose_it_is() {
     for daemon in [false, true] {

@@ -121,10 +121,6 @@ impl RemoteClaims {
         self.ask(arguments)?.map_err(|why| self.unreachable(&why))
     }
 
-    fn ask_to_fetch(&self, arguments: &[&str]) -> Result<Said, ClaimsError> {
-        self.answer(&[&FETCH[..], arguments].concat())
-    }
-
     /// The newest step there, now.
     fn fetch(&self, refs: &dyn Refs, id: &TicketId) -> Result<Option<Tip>, ClaimsError> {
         let (name, seen) = (refs::of(CLAIMS, id), refs::of(&self.seen(), id));

@@ -6,11 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::super::git_program::{self, GitError};
+use super::super::trunk;
 use crate::domain::evidence::close::{Checks, Standing, Unsaved};
 use crate::domain::worktree::{branch_of, short_branch_of};
-
-/// Where changes are merged to: what the workspace is on, and the branches that are usual for it, here and at remotes.
-const TARGETS: [&str; 4] = ["refs/heads/main", "refs/heads/master", "refs/heads/trunk", "refs/remotes/*/HEAD"];
 
 /// Looks. What git cannot say is left open.
 pub(super) fn look(root: &Path, name: &str) -> Checks {
@@ -33,19 +31,13 @@ pub(super) fn look(root: &Path, name: &str) -> Checks {
 
 /// Whether every commit of the branch is in one of the targets; None where there is no such branch.
 fn merged(root: &Path, branch: &str) -> Result<Option<bool>, GitError> {
-    let refs = |patterns: &[&str]| {
-        let found = git_program::run(root, &[&["for-each-ref", "--format=%(refname)"], patterns].concat());
-        found.map(|found| String::from_utf8_lossy(&found).lines().map(str::to_owned).collect::<Vec<_>>())
-    };
-    if !refs(&[branch])?.iter().any(|found| found == branch) {
+    let found = git_program::run(root, &["for-each-ref", "--format=%(refname)", branch])?;
+    if !String::from_utf8_lossy(&found).lines().any(|found| found == branch) {
         return Ok(None);
     }
-    let mut targets = refs(&TARGETS)?;
-    // A branch is not merged by being looked at: what the workspace is on counts if it is another one.
-    let on = git_program::run(root, &["rev-parse", "--symbolic-full-name", "HEAD"])?;
-    if String::from_utf8_lossy(&on).trim() != branch {
-        targets.push("HEAD".to_owned());
-    }
+    let listed = git_program::run(root, &trunk::REFS)?;
+    let own = git_program::run(root, &trunk::OWN).ok().map(|own| String::from_utf8_lossy(&own).trim().to_owned());
+    let targets = trunk::targets(&String::from_utf8_lossy(&listed), own.as_deref());
     let mut arguments = vec!["rev-list", "--max-count=1", branch, "--not"];
     arguments.extend(targets.iter().map(String::as_str));
     Ok(Some(git_program::run(root, &arguments)?.is_empty()))

@@ -4,6 +4,8 @@
 //! Must not know: git, files.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::fenced::{Holder, give_back_by};
 use super::role::is_at_work;
@@ -16,6 +18,10 @@ use crate::domain::engine::Actor;
 use crate::domain::ticket::TicketId;
 use crate::ports::starts::{Begun, Marked, StartMark};
 use crate::ports::{Runs, Starts};
+
+/// For so long whoever gives a claim back is waited for. Where that takes longer, it asks a remote.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where the marks are, and how to tell that a program works under a claim.
 #[derive(Clone)]
@@ -67,41 +73,51 @@ pub(super) fn mend_all<L: Lending>(lending: &mut L) -> Result<(), VerbError> {
 }
 
 /// Gives back what claims and starts that were cut off have claimed: of this ticket, or of all. A claim that a program works under
-/// by now is that one's.
+/// by now is that one's. What somebody else is giving back just now is waited for: it is held no more in a moment.
 pub fn mend_starts<L: Lending>(
     lending: &mut L,
     (starts, runs): (&dyn Starts, &dyn Runs),
     of: Option<&TicketId>,
 ) -> Result<(), VerbError> {
-    let cut_off =
-        starts.cut_off().map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
-    // Another ticket's are let go of at once: somebody may be about to mend them.
-    let cut_off: Vec<_> =
-        cut_off.into_iter().filter(|marked| of.is_none_or(|id| *id == marked.mark().ticket)).collect();
-    let mut failed = Ok(());
-    for marked in cut_off {
-        let mark = marked.mark().clone();
-        if is_at_work(runs, &mark)? {
-            forgotten(marked);
-            continue;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let cut_off =
+            starts.cut_off(of).map_err(|error| unchanged("starts that were cut off cannot be looked for", &error))?;
+        let mut mended = Ok(());
+        for marked in cut_off.held {
+            mended = mended.and(mend_one(lending, runs, marked));
         }
-        let why = match mark.begun {
-            Begun::Start => "the start was cut off",
-            Begun::Claim => "the command that claimed it was cut off",
-        };
-        let (holder, nonce, reason) = (Holder::from(&mark), mark.nonce.as_deref(), (why.into(), Actor::Daemon));
-        let given_back = if mark.alone {
-            give_back(&mut Alone(lending), &holder, nonce, reason)
-        } else {
-            give_back(lending, &holder, nonce, reason)
-        };
-        match given_back {
-            // It never came to a claim, or that has ended since.
-            Ok(()) | Err(VerbError::Refused(_)) => forgotten(marked),
-            Err(error) => failed = failed.and(Err(error)),
+        if mended.is_err() || !cut_off.is_being_mended || Instant::now() >= end {
+            return mended;
         }
+        thread::sleep(PAUSE);
     }
-    failed
+}
+
+fn mend_one<L: Lending>(lending: &mut L, runs: &dyn Runs, marked: Box<dyn Marked>) -> Result<(), VerbError> {
+    let mark = marked.mark().clone();
+    if is_at_work(runs, &mark)? {
+        forgotten(marked);
+        return Ok(());
+    }
+    let why = match mark.begun {
+        Begun::Start => "the start was cut off",
+        Begun::Claim => "the command that claimed it was cut off",
+    };
+    let (holder, nonce, reason) = (Holder::from(&mark), mark.nonce.as_deref(), (why.into(), Actor::Daemon));
+    let given_back = if mark.alone {
+        give_back(&mut Alone(lending), &holder, nonce, reason)
+    } else {
+        give_back(lending, &holder, nonce, reason)
+    };
+    match given_back {
+        // It never came to a claim, or that has ended since.
+        Ok(()) | Err(VerbError::Refused(_)) => {
+            forgotten(marked);
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Gives a claim back that leads to nothing any more.

@@ -23,7 +23,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::sample::at;
 use crate::domain::ticket::{State, Ticket, TicketId, Timestamp};
 use crate::ports::runs::{Found, OnSign, Order, RunId};
-use crate::ports::starts::{Marked, StartMark};
+use crate::ports::starts::{CutOff, Marked, StartMark};
 use crate::ports::{
     EditError, Entry, Held, MainWorktree, Obstacle, Processes, Review, Reviewing, Runs, Starts, StateFolder, Tickets,
     Wake, Waker, Woken,
@@ -353,8 +353,8 @@ impl Starts for Fake {
         Ok(Box::new(NoMark(mark.clone())))
     }
 
-    fn cut_off(&self) -> io::Result<Vec<Box<dyn Marked>>> {
-        Ok(Vec::new())
+    fn cut_off(&self, _of: Option<&TicketId>) -> io::Result<CutOff> {
+        Ok(CutOff::default())
     }
 }
 

@@ -115,7 +115,10 @@ fn a_worktree_that_is_retained_is_locked_for_its_owner_until_the_day() {
     let stage = stage("");
     closed_and_retained(&stage, "a");
     let git = stage.bench.git("work", &["worktree", "list", "--porcelain"]);
-    assert!(git.contains("locked yoi: retained by ana until 2999-01-01T23:59:59Z: the log until: it is read\n"), "{git}");
+    assert!(
+        git.contains("locked yoi: retained by ana until 2999-01-01T23:59:59Z: the log until: it is read\n"),
+        "{git}"
+    );
     let list = stage.json("worktree list");
     let tree = &list["worktrees"][0];
     assert_eq!((&tree["owner"], &tree["retained_for"]), (&"ana".into(), &"the log until: it is read".into()));

@@ -6,11 +6,14 @@
 //! Must not know: steps.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use ulid::Ulid;
 
-use super::{CLAIMS, RemoteClaims, words};
+use super::super::library::spread;
+use super::{CLAIMS, FETCH, PATIENCE, PAUSE, RemoteClaims, push, words};
+use crate::adapters::git_program::Said;
 use crate::ports::ClaimsError;
 
 /// When what an interrupted reading left may be removed.
@@ -51,6 +54,18 @@ impl RemoteClaims {
         }
         self.sweep()?;
         Ok(any || settled)
+    }
+
+    /// Whoever else moves refs here holds this repository's own locks for a moment: that is no answer of the remote.
+    pub(super) fn ask_to_fetch(&self, arguments: &[&str]) -> Result<Said, ClaimsError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let said = self.answer(&[&FETCH[..], arguments].concat())?;
+            if said.success() || !push::passes(&said.err) || Instant::now() >= end {
+                return Ok(said);
+            }
+            thread::sleep(PAUSE.mul_f64(spread()));
+        }
     }
 
     /// What the remote has.

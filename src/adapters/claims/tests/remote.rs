@@ -107,6 +107,23 @@ fn the_contract_holds_whatever_kinds_of_repositories_meet() {
 }
 
 #[test]
+fn whoever_moves_refs_here_for_a_moment_is_no_remote_that_cannot_be_reached() {
+    let clones = Clones::new(1);
+    clones.shell("rm -rf 0; git init -q --ref-format=reftable 0; git -C 0 remote add origin ../server.git");
+    let claims = clones.claims(0);
+    assert!(matches!(clones.claim(&claims), Ok(Swapped::Moved(_))));
+    let lock = clones.clone(0).join(".git/reftable/tables.list.lock");
+    fs::write(&lock, "").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(700));
+            fs::remove_file(&lock).unwrap();
+        });
+        assert!(claims.read(&id("t")).unwrap().is_some());
+    });
+}
+
+#[test]
 fn clones_see_what_the_others_did() {
     let clones = Clones::new(2);
     let [one, two] = [clones.claims(0), clones.claims(1)];

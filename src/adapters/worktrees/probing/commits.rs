@@ -2,12 +2,11 @@
 //!
 //! Must not know: what follows from that.
 
-use std::collections::BTreeSet;
-
 use super::super::asking::text;
 use super::super::paths::shown;
 use super::Look;
-use crate::domain::worktree::{BRANCHES, Commits, Named, branch_of};
+use crate::adapters::trunk;
+use crate::domain::worktree::{Commits, Named, branch_of};
 use crate::ports::worktrees::WorktreesError;
 
 impl Look<'_> {
@@ -47,22 +46,9 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// What counts as merged: in the branch that the workspace is on, or in the default branch, here or as a remote has it. Not
-    /// in another ticket's, and not in a HEAD that no branch holds.
     fn trunk(&self) -> Result<Vec<String>, WorktreesError> {
-        let said =
-            self.trees.ask(&["for-each-ref", "--format=%(refname)%00%(symref)", "refs/heads", "refs/remotes"])?;
-        let said = text(&said);
-        let refs: Vec<_> = said.lines().filter_map(|line| line.split_once('\0')).collect();
-        let defaults = refs.iter().filter(|(name, _)| name.starts_with("refs/remotes/") && name.ends_with("/HEAD"));
-        let mut names: BTreeSet<&str> = defaults.filter_map(|(_, target)| target.splitn(4, '/').nth(3)).collect();
-        names.extend(["main", "master"]);
-        let own = self.trees.line(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let is_trunk = |name: &str| match name.strip_prefix("refs/heads/") {
-            Some(short) => names.contains(short) || own.as_deref() == Some(name) && !name.starts_with(BRANCHES),
-            None => name.splitn(4, '/').nth(3).is_some_and(|short| names.contains(short)),
-        };
-        Ok(refs.iter().map(|(name, _)| *name).filter(|name| is_trunk(name)).map(str::to_owned).collect())
+        let listed = self.trees.ask(&trunk::REFS)?;
+        Ok(trunk::targets(&text(&listed), self.trees.line(&trunk::OWN)?.as_deref()))
     }
 
     /// The commits that can be reached from the first, and from none of the others.

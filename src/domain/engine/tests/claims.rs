@@ -97,7 +97,13 @@ fn a_claim_that_goes_stale_is_a_finished_delegate_and_a_beat_puts_that_off() {
 #[test]
 fn in_pull_mode_a_lost_ticket_is_to_be_brought_back_once_and_again_after_five_minutes() {
     let policy = Policy { mode: Mode::Pull, ..Policy::default() };
-    let mut host = Host::new(policy, [accepted("a"), accepted("b"), accepted("c")]);
+    let mut host = Host::new(policy, [accepted("a"), accepted("b"), accepted("c"), accepted("d")]);
+    // It was accepted since, and nobody has claimed it.
+    let mut before = ended(&host, "d", End::Broken, 1);
+    if let Err(ended) = &mut before.stands {
+        ended.at -= TimeDelta::hours(1);
+    }
+    tell(&mut host, before);
     for (ticket, generation) in [("a", 1), ("b", 1), ("c", 1)] {
         let news = held(&host, ticket, "w", generation);
         tell(&mut host, news);
