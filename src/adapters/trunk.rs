@@ -44,7 +44,7 @@ mod tests {
             ("refs/remotes/origin/feature", ""),
             ("refs/remotes/fork/main", ""),
         ];
-        let listed: String = refs.iter().map(|(name, target)| format!("{name}\0{target}\n")).collect();
+        let listed = refs.map(|(name, target)| format!("{name}\0{target}\n")).concat();
         let of = |own: Option<&str>| targets(&listed, own).join(" ").replace("refs/", "");
         let always = "heads/develop heads/main remotes/origin/develop remotes/fork/main";
         assert_eq!(of(None), always);

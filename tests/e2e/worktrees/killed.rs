@@ -30,9 +30,9 @@ fn groves() -> impl Iterator<Item = Grove> {
 }
 
 /// Each step with each of these, as often as it is asked for.
-fn every_round<T: Copy>(with: impl IntoIterator<Item = T> + Clone) -> Vec<(&'static str, T)> {
-    let each = |with: T| REMOVING.map(|point| (point, with));
-    (0..rounds()).flat_map(|_| with.clone()).flat_map(each).collect()
+fn every_round<T: Copy>(with: &[T]) -> Vec<(&'static str, T)> {
+    let each = |with: &T| REMOVING.map(|point| (point, *with));
+    (0..rounds()).flat_map(|_| with.iter().flat_map(each)).collect()
 }
 
 const REMOVING: [&str; 8] = ["planned", "saved", "aside", "going", "entry", "branch", "folder", "done"];
@@ -43,7 +43,7 @@ fn a_removal_that_is_killed_at_any_step_is_ended_by_the_next_run_or_was_never_ma
         return;
     }
     // Whatever comes next ends it: a list, or the same again.
-    for (point, next) in every_round(["worktree list", "worktree remove a"]) {
+    for (point, next) in every_round(&["worktree list", "worktree remove a"]) {
         for grove in groves() {
             killed(&grove, "worktree remove a", &format!("worktree-remove:{point}"));
             grove.yoi(next);
@@ -64,7 +64,7 @@ fn one_by_force_that_is_killed_at_any_step_loses_nothing() {
     if !has_fault_points() {
         return;
     }
-    for (point, ()) in every_round([()]).into_iter().chain([("saving", ())]) {
+    for (point, ()) in every_round(&[()]).into_iter().chain([("saving", ())]) {
         for grove in groves() {
             fs::write(grove.a("new"), "new\n").unwrap();
             fs::write(grove.a("other"), "changed\n").unwrap();
