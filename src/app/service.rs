@@ -47,7 +47,7 @@ impl App {
 
     /// Starts one and waits until it, or another one, answers; None where it was told to end before that.
     fn start_one(&self) -> Result<Option<UpView>, Failure> {
-        let mut child = self.spawn()?;
+        let (mut child, begun) = self.spawn()?;
         let end = Instant::now() + STARTING;
         while Instant::now() < end {
             if Client::connect(&self.socket).is_ok_and(|mut client| client.check().is_ok())
@@ -69,15 +69,18 @@ impl App {
                     // It was told to end, or gave way to one that was.
                     None if status.success() || status.code() == Some(refused) => Ok(None),
                     None => Err(Failure::failed(format!("the daemon ended at once ({status})"))
-                        .evidence(last_lines(&self.state.log(), 5))
+                        .evidence(last_lines(&self.state.log(), begun, 5))
                         .hint("`yoi daemon` runs it in the foreground")),
                 };
             }
             thread::sleep(PAUSE);
         }
         let seconds = STARTING.as_secs();
-        Err(Failure::failed(format!("the daemon did not answer within {seconds} s"))
-            .evidence(last_lines(&self.state.log(), 5)))
+        Err(Failure::failed(format!("the daemon did not answer within {seconds} s")).evidence(last_lines(
+            &self.state.log(),
+            begun,
+            5,
+        )))
     }
 
     /// What runs now; None where nothing does. Of several starts at once only the one whose own daemon it is has started
@@ -95,7 +98,8 @@ impl App {
         }))
     }
 
-    fn spawn(&self) -> Result<Child, Failure> {
+    /// Returns from where on the log is its own, too.
+    fn spawn(&self) -> Result<(Child, u64), Failure> {
         let failed = |what: &Path, error: std::io::Error| Failure::failed(named(what, &error).to_string());
         self.workspace.create_state_dir().map_err(|error| failed(&self.workspace.state_dir, error))?;
         let log = self.state.log();
@@ -104,10 +108,11 @@ impl App {
         // A full disk is told of here: the daemon would have no place to say it.
         writeln!(&output, "{}  INFO yoi up: a daemon is started", clock(self.now()))
             .map_err(|error| failed(&log, error))?;
+        let begun = output.metadata().map_err(|error| failed(&log, error))?.len();
         let errors = output.try_clone().map_err(|error| failed(&log, error))?;
         let program = std::env::current_exe().map_err(|error| failed(Path::new("this program"), error))?;
         inherit_no_more();
-        Command::new(&program)
+        let child = Command::new(&program)
             .args(["daemon", "--detached"])
             .arg(&self.workspace.root)
             .current_dir("/")
@@ -118,7 +123,8 @@ impl App {
             .stdout(output)
             .stderr(errors)
             .spawn()
-            .map_err(|error| failed(&program, error))
+            .map_err(|error| failed(&program, error))?;
+        Ok((child, begun))
     }
 
     /// Ends the daemon, and waits until it is gone; with `pods` also what it has started, afterwards, so that nobody
@@ -211,8 +217,10 @@ pub(super) fn words(run: &Whose) -> String {
     }
 }
 
-fn last_lines(path: &Path, number: usize) -> Vec<String> {
-    let text = fs::read_to_string(path).unwrap_or_default();
+/// The last of what a log has from here on; of all of it where it has begun anew.
+fn last_lines(path: &Path, from: u64, number: usize) -> Vec<String> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(usize::try_from(from).ok().and_then(|from| bytes.get(from..)).unwrap_or(&bytes));
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(number)..].iter().map(|line| (*line).to_owned()).collect()
 }

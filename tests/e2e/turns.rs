@@ -127,7 +127,7 @@ fn in_pull_mode_nobody_is_kicked() {
     stage.save("a", "state: ready", "state: queued");
     let event = stage.suppressed(mark, "ticket_queued", "no_orchestrator");
     assert_eq!(event["data"]["row"], 1);
-    assert!(stage.done("why a").stdout.contains("[dispatch] mode is pull"), "{}", stage.done("why a"));
+    assert!(stage.done("why a").stdout.contains("  Workers are offered it: "), "{}", stage.done("why a"));
     // A person may accept there too; capacity is unlimited unless set.
     stage.done("accept a --by ana");
 }
