@@ -40,9 +40,14 @@ impl Marked for Mark {
     }
 
     fn forget(self: Box<Self>) -> io::Result<()> {
-        fs::remove_file(&self.path).map_err(|error| named(&self.path, &error))?;
-        drop(self.file);
-        Ok(())
+        fs::remove_file(&self.path).map_err(|error| named(&self.path, &error))
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        // Not by closing alone: a child between fork and exec may have it open too.
+        let _ = self.file.unlock();
     }
 }
 

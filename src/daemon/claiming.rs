@@ -4,7 +4,9 @@
 
 mod back;
 mod desk;
+mod fence;
 mod fenced;
+mod marks;
 mod mending;
 mod remote;
 mod role;
@@ -15,7 +17,8 @@ mod undone;
 mod unheld;
 
 pub use desk::Desk;
-pub use fenced::{Fence, Holder, Released, fenced, fenced_after, heartbeat, release, renew};
+pub use fence::{Fence, Holder, Released, renew};
+pub use fenced::{fenced, fenced_after, heartbeat, release};
 pub(super) use mending::give_up;
 pub use mending::mend_starts;
 pub(super) use remote::remote_asked;

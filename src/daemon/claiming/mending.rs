@@ -3,55 +3,25 @@
 //!
 //! Must not know: git, files.
 
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::fenced::{Holder, give_back_by};
-use super::role::is_at_work;
-use super::{ClaimRequest, YOI};
+use super::YOI;
+use super::fence::{Holder, give_back_by};
+use super::marks::{Marks, forgotten};
 use crate::daemon::lending::Alone;
 use crate::daemon::verbs::unchanged;
 use crate::daemon::{Lending, VerbError};
 use crate::domain::claim::{Ending, Outcome};
 use crate::domain::engine::Actor;
 use crate::domain::ticket::TicketId;
+use crate::ports::runs::{Standing, Whose};
 use crate::ports::starts::{Begun, Marked, StartMark};
 use crate::ports::{Runs, Starts};
 
 /// For so long whoever gives a claim back is waited for. Where that takes longer, it asks a remote.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// Where the marks are, and how to tell that a program works under a claim.
-#[derive(Clone)]
-pub(super) struct Marks {
-    pub(super) starts: Arc<dyn Starts>,
-    pub(super) runs: Arc<dyn Runs>,
-}
-
-impl Marks {
-    pub(super) fn of<L: Lending>(lending: &mut L) -> Result<Self, VerbError> {
-        lending.lend(|host| Self { starts: Arc::clone(&host.ports.starts), runs: Arc::clone(&host.ports.runs) })
-    }
-}
-
-/// Notes what begins. From here on it is found if it is cut off.
-pub(super) fn begin<L: Lending>(
-    lending: &mut L,
-    marks: &Marks,
-    request: &ClaimRequest,
-    begun: Begun,
-) -> Result<Box<dyn Marked>, VerbError> {
-    let what = match begun {
-        Begun::Start => "the start could not be noted",
-        Begun::Claim => "the claim could not be noted",
-    };
-    let nonce = lending.lend(|host| (host.ports.nonce)())?;
-    let (ticket, worker) = (request.id.clone(), request.challenge.worker.clone());
-    let mark = StartMark { ticket, worker, begun, nonce: Some(nonce), alone: lending.is_alone() };
-    marks.starts.begin(&mark).map_err(|error| unchanged(what, &error))
-}
 
 /// Gives back what was cut off on this ticket.
 pub(super) fn mend<L: Lending>(lending: &mut L, id: &TicketId) -> Result<(), VerbError> {
@@ -168,14 +138,11 @@ impl From<&StartMark> for Holder {
     }
 }
 
-/// A mark that stays is one of a start that was cut off: its claim would be given back once more, and refused.
-pub(super) fn forgotten(marked: Box<dyn Marked>) {
-    if let Err(error) = marked.forget() {
-        tracing::warn!(%error, "the mark of a claim stays");
-    }
-}
-
-pub(super) fn forget(marked: Box<dyn Marked>, error: VerbError) -> VerbError {
-    forgotten(marked);
-    error
+/// Whether the start that was cut off had got so far as to start its program.
+fn is_at_work(runs: &dyn Runs, mark: &StartMark) -> Result<bool, VerbError> {
+    let found = runs.found().map_err(|error| unchanged("programs that were started cannot be looked for", &error))?;
+    Ok(found.iter().any(|run| match &run.whose {
+        Whose::Pod(pod) => run.standing == Standing::Running && pod.ticket == mark.ticket && pod.worker == mark.worker,
+        Whose::Turn(_) => false,
+    }))
 }

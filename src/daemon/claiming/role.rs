@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::mending::{forget, give_up};
+use super::marks::forget;
+use super::mending::give_up;
 use super::taking::claim_marked;
 use super::{ClaimRequest, Claimed, Holder};
 use crate::adapters::fault;
@@ -20,7 +21,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::roles;
 use crate::domain::ticket::TicketId;
 use crate::ports::runs::{End, How, PodRun, RunId, Sign, Standing as RunStanding, Whose};
-use crate::ports::starts::{Marked, StartMark};
+use crate::ports::starts::Marked;
 use crate::ports::{Held, Runs};
 
 /// How long a supervisor may take to say that its program runs, and that program to become itself, before a start is told of as
@@ -113,17 +114,6 @@ pub(super) fn mend_ended<L: Lending>(lending: &mut L, runs: &dyn Runs, id: &Tick
         }
     }
     Ok(())
-}
-
-/// Whether the start that was cut off had got so far as to start its program.
-pub(super) fn is_at_work(runs: &dyn Runs, mark: &StartMark) -> Result<bool, VerbError> {
-    let found = runs.found().map_err(|error| unchanged("programs that were started cannot be looked for", &error))?;
-    Ok(found.iter().any(|run| match &run.whose {
-        Whose::Pod(pod) => {
-            run.standing == RunStanding::Running && pod.ticket == mark.ticket && pod.worker == mark.worker
-        }
-        Whose::Turn(_) => false,
-    }))
 }
 
 impl From<&PodRun> for Holder {

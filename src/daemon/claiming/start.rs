@@ -7,8 +7,10 @@
 
 use std::path::PathBuf;
 
-use super::fenced::{Holder, heartbeat};
-use super::mending::{Marks, begin, forget, forgotten, give_up, mend_starts};
+use super::fence::Holder;
+use super::fenced::heartbeat;
+use super::marks::{Marks, begin, forget, forgotten};
+use super::mending::{give_up, mend_starts};
 use super::role::{claim_with_room, launch, mend_ended};
 use super::{ClaimRequest, Claimed};
 use crate::adapters::fault;

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::desk::Desk;
-use super::mending::{Marks, begin, forget, forgotten, mend};
+use super::marks::{Marks, begin, forget, forgotten};
+use super::mending::mend;
 use super::undone::give_back;
 use super::{TRIES, moved_all_the_time};
 use crate::adapters::fault;

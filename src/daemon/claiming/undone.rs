@@ -3,7 +3,7 @@
 //! Must not know: git; why it led to nothing.
 
 use super::desk::Desk;
-use super::mending::forget;
+use super::marks::forget;
 use super::{TRIES, moved_all_the_time};
 use crate::daemon::{Lending, VerbError};
 use crate::domain::claim::{Hold, Outcome, Step, StepKind, Tip};
